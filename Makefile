@@ -1,0 +1,46 @@
+# The two commands of the README are `make demo` and `make test`. Both set up .venv by themselves
+# and are quick the second time.
+
+PYTHON := $(shell for p in $(PYTHON) python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+.PHONY: demo test lint types layers pytest clean
+
+demo: .venv/demo-installed
+	@$(BIN)/headspan draw examples/figure1.conllu
+
+test: lint types layers pytest
+
+lint: .venv/test-installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/test-installed
+	$(BIN)/mypy
+
+layers: .venv/test-installed
+	$(BIN)/lint-imports --no-cache
+
+pytest: .venv/test-installed
+	$(BIN)/python -m pytest
+
+.venv/pip-ready:
+	@test -n "$(PYTHON)" || { echo "headspan needs Python 3.11 or newer; none was found on the PATH" >&2; exit 2; }
+	@$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/demo-installed: .venv/pip-ready pyproject.toml constraints.txt
+	@echo "Installing headspan into .venv …"
+	@$(PIP) --editable .
+	@touch $@
+
+.venv/test-installed: .venv/pip-ready pyproject.toml constraints.txt
+	@echo "Installing headspan and its test tools into .venv …"
+	@$(PIP) --editable '.[dev]'
+	@touch $@ .venv/demo-installed
+
+clean:
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,25 @@
+"""headspan: dependency parsing with headed spans."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from headspan.conllu import Sentence as Sentence
+    from headspan.errors import HeadspanError as HeadspanError
+
+__version__ = "0.1.0.dev0"
+
+_HOME = {"Sentence": "headspan.conllu", "HeadspanError": "headspan.errors"}
+
+__all__ = ["HeadspanError", "Sentence", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for, so that `import headspan` stays quick."""
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'headspan' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_HOME]
