@@ -1,0 +1,19 @@
+"""What is wrong in a CoNLL file, and where."""
+
+from headspan.errors import HeadspanError
+
+
+class ConlluError(HeadspanError):
+    """Something in a CoNLL file is wrong: where it stands, what was found, what was expected."""
+
+    def __init__(self, file: str, line: int, found: str, expected: str) -> None:
+        super().__init__(f"{file}:{line}: found {found}; expected {expected}")
+        self.file = file
+        self.line = line
+        self.found = found
+        self.expected = expected
+
+
+def shown(text: str, most: int = 40) -> str:
+    """A piece of a file for a message: quoted, control characters escaped, never long."""
+    return repr(text if len(text) <= most else text[:most] + "…")

@@ -1,0 +1,221 @@
+"""Sentence: one sentence of a treebank, immutable, a tuple a column, nothing of its file lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple, SupportsIndex, TypeAlias, TypeVar
+
+from headspan.errors import HeadspanError
+
+_T = TypeVar("_T")
+
+Format: TypeAlias = Literal["conllu", "conllx"]
+
+NO_HEAD = -1
+"""What `Sentence.heads` holds where the file says `_`."""
+
+
+class MultiwordToken(NamedTuple):
+    """A token of several words, such as French *du* over *de* and *le*: the line `3-4`."""
+
+    first: int
+    """The first word under it."""
+    last: int
+    """The last word under it."""
+    columns: tuple[str, ...]
+    """Its nine columns from FORM to MISC as they stand in the file."""
+
+    @property
+    def form(self) -> str:
+        return self.columns[0]
+
+    @property
+    def misc(self) -> str:
+        return self.columns[8]
+
+
+class EmptyNode(NamedTuple):
+    """A node of the enhanced graph that is no word: the line `8.1`."""
+
+    after: int
+    """The word before it, 0 at the start of the sentence: the 8 of `8.1`."""
+    number: int
+    """The 1 of `8.1`."""
+    columns: tuple[str, ...]
+    """Its nine columns from FORM to MISC as they stand in the file."""
+
+    @property
+    def form(self) -> str:
+        return self.columns[0]
+
+
+class Token(NamedTuple):
+    """A stretch of the text: a word, or a multiword token."""
+
+    first: int
+    last: int
+    form: str
+    misc: str
+
+    @property
+    def space_after(self) -> bool:
+        return "SpaceAfter=No" not in self.misc.split("|")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the white space of the file went, so that writing gives the same bytes back."""
+
+    before: str = ""
+    """A byte-order mark and blank lines ahead of the file's first sentence."""
+    newline: str | tuple[str, ...] = "\n"
+    """What ends a line; one a line where a sentence mixes them."""
+    after: str = "\n\n"
+    """What follows the last line: its own line end and the blank lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of n words with their annotation. Index k−1 of a column belongs to word k.
+
+    Columns hold what the file holds, `_` included; only `heads` are numbers: 0 for the root and
+    NO_HEAD (−1) for `_`. A block of comments without words is a Sentence of length 0.
+    """
+
+    forms: tuple[str, ...]
+    lemmas: tuple[str, ...]
+    upos: tuple[str, ...]
+    xpos: tuple[str, ...]
+    feats: tuple[str, ...]
+    heads: tuple[int, ...]
+    deprels: tuple[str, ...]
+    deps: tuple[str, ...]
+    misc: tuple[str, ...]
+    comments: tuple[str, ...] = ()
+    """The comment lines, `#` included."""
+    multiwords: tuple[MultiwordToken, ...] = ()
+    empty_nodes: tuple[EmptyNode, ...] = ()
+    layout: Layout = field(default=Layout(), compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        n = len(self.forms)
+        if not (
+            n == len(self.lemmas) == len(self.upos) == len(self.xpos) == len(self.feats)
+            and n == len(self.heads) == len(self.deprels) == len(self.deps) == len(self.misc)
+        ):
+            raise HeadspanError(f"the columns of a sentence of {n} words differ in length")
+
+    def __len__(self) -> int:
+        """The number of words."""
+        return len(self.forms)
+
+    @classmethod
+    def from_words(
+        cls,
+        forms: Iterable[str],
+        *,
+        heads: Iterable[SupportsIndex] | None = None,
+        deprels: Iterable[str] | None = None,
+        upos: Iterable[str] | None = None,
+        xpos: Iterable[str] | None = None,
+        feats: Iterable[str] | None = None,
+        lemmas: Iterable[str] | None = None,
+        comments: Iterable[str] = (),
+    ) -> Sentence:
+        """A sentence made of words, and of as much annotation as there is."""
+        words = tuple(forms)
+        empty = ("_",) * len(words)
+        bare = cls(
+            words, empty, empty, empty, empty, (NO_HEAD,) * len(words), empty, empty, empty,
+            comments=tuple(comments),
+        )  # fmt: skip
+        tagged = bare.with_tags(upos=upos, xpos=xpos, feats=feats, lemmas=lemmas)
+        if heads is None and deprels is None:
+            return tagged
+        return tagged.with_parse(bare.heads if heads is None else heads, deprels or empty)
+
+    def with_parse(self, heads: Iterable[SupportsIndex], deprels: Iterable[str]) -> Sentence:
+        """The same sentence with this tree in HEAD and DEPREL; all else stays, DEPS too.
+
+        heads: n numbers from 0 (the root) to n, or NO_HEAD. deprels: n labels.
+        """
+        new = tuple(int(head) for head in heads)
+        for word, head in enumerate(new, 1):
+            if not NO_HEAD <= head <= len(self):
+                raise HeadspanError(
+                    f"word {word} has head {head} in a sentence of {len(self)} words"
+                )
+        return replace(
+            self, heads=self._column("heads", new), deprels=self._column("deprels", tuple(deprels))
+        )
+
+    def with_tags(
+        self,
+        *,
+        upos: Iterable[str] | None = None,
+        xpos: Iterable[str] | None = None,
+        feats: Iterable[str] | None = None,
+        lemmas: Iterable[str] | None = None,
+    ) -> Sentence:
+        """The same sentence with these tags; a column that is not given stays."""
+        return replace(
+            self,
+            upos=self.upos if upos is None else self._column("upos", tuple(upos)),
+            xpos=self.xpos if xpos is None else self._column("xpos", tuple(xpos)),
+            feats=self.feats if feats is None else self._column("feats", tuple(feats)),
+            lemmas=self.lemmas if lemmas is None else self._column("lemmas", tuple(lemmas)),
+        )
+
+    def _column(self, name: str, values: tuple[_T, ...]) -> tuple[_T, ...]:
+        if len(values) != len(self):
+            raise HeadspanError(f"{len(values)} {name} for a sentence of {len(self)} words")
+        return values
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The text's tokens in order: multiword tokens, and the words under none."""
+        return tuple(self._tokens())
+
+    def _tokens(self) -> Iterator[Token]:
+        word = 1
+        for first, last, columns in self.multiwords:
+            yield from (self._word_token(k) for k in range(word, first))
+            yield Token(first, last, columns[0], columns[8])
+            word = last + 1
+        yield from (self._word_token(k) for k in range(word, len(self) + 1))
+
+    def _word_token(self, k: int) -> Token:
+        return Token(k, k, self.forms[k - 1], self.misc[k - 1])
+
+    def comment(self, key: str) -> str | None:
+        """The value of the comment `# key = value`, or None."""
+        for line in self.comments:
+            name, equals, value = line[1:].partition("=")
+            if equals and name.strip() == key:
+                return value.strip()
+        return None
+
+    @property
+    def sent_id(self) -> str | None:
+        return self.comment("sent_id")
+
+    @property
+    def text(self) -> str:
+        """The comment `# text`; where there is none, the tokens put together by `SpaceAfter=No`."""
+        stated = self.comment("text")
+        if stated is not None:
+            return stated
+        return "".join(t.form + " " * t.space_after for t in self._tokens()).rstrip(" ")
+
+    @property
+    def enhanced(self) -> tuple[tuple[tuple[str, str], ...], ...]:
+        """The enhanced dependencies in DEPS, word by word: pairs of head ID and relation."""
+        return tuple(_enhanced(deps) for deps in self.deps)
+
+
+def _enhanced(deps: str) -> tuple[tuple[str, str], ...]:
+    if deps == "_":
+        return ()
+    edges = (edge.partition(":") for edge in deps.split("|"))
+    return tuple((head, relation) for head, _, relation in edges)

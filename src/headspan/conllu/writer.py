@@ -1,0 +1,144 @@
+"""Writing CoNLL-U and CoNLL-X."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterable, Iterator
+from typing import IO, cast
+
+from headspan.conllu.errors import shown
+from headspan.conllu.numerals import spelled, word_ids
+from headspan.conllu.sentence import Format, Sentence
+from headspan.errors import HeadspanError
+from headspan.files import PathLike, open_output
+
+
+def write(
+    sentences: Iterable[Sentence],
+    target: PathLike | IO[bytes] | IO[str],
+    *,
+    format: Format = "conllu",
+    overwrite: bool = True,
+) -> int:
+    """Write sentences and return how many there were.
+
+    target: a path (`-` is standard output; `.gz` and `.xz` are compressed), which appears only when
+        it is complete, or an open file of bytes or text.
+    format: `conllx` leaves out what CoNLL-X has no place for: comments, multiword tokens, empty
+        nodes, DEPS and MISC.
+    overwrite: False refuses a path that exists.
+    """
+    if isinstance(target, str | os.PathLike):
+        with open_output(target, overwrite=overwrite) as stream:
+            return write(sentences, stream, format=format)
+    count = 0
+    if isinstance(target, io.TextIOBase):
+        for text in _texts(sentences, format):
+            target.write(text)
+            count += 1
+        return count
+    binary = cast(IO[bytes], target)
+    for text in _texts(sentences, format):
+        binary.write(_encoded(text))
+        count += 1
+    return count
+
+
+def to_text(sentences: Iterable[Sentence], *, format: Format = "conllu") -> str:
+    """The sentences as one string in CoNLL-U or CoNLL-X."""
+    return "".join(_texts(sentences, format))
+
+
+def _texts(sentences: Iterable[Sentence], format: Format) -> Iterator[str]:
+    """The text of each sentence, such that together they are a file.
+
+    The first sentence brings what stood at the start of its file along; one that was the last of
+    its file, perhaps without a blank line, gets it when another follows.
+    """
+    owed = ""
+    first = True
+    for sentence in sentences:
+        if format == "conllx" and not len(sentence):
+            continue
+        lines = _conllx_lines(sentence) if format == "conllx" else _conllu_lines(sentence)
+        layout = sentence.layout
+        newline = layout.newline
+        if isinstance(newline, tuple):
+            ends = newline if len(newline) == len(lines) else (newline[0],) * len(lines)
+            body = "".join(line + end for line, end in zip(lines, ends, strict=True))
+            body = body.removesuffix(ends[-1])
+            newline = ends[-1]
+        else:
+            body = newline.join(lines)
+        yield owed + (layout.before if first else "") + body + layout.after
+        owed = newline * max(0, 2 - layout.after.count("\n")) if lines else ""
+        first = False
+
+
+def _conllu_lines(sentence: Sentence) -> list[str]:
+    n = len(sentence)
+    rows = _rows(sentence, sentence.deps, sentence.misc)
+    if sentence.multiwords or sentence.empty_nodes:
+        extra: list[list[str]] = [[] for _ in range(n + 1)]  # what follows word k
+        for after, number, columns in sentence.empty_nodes:
+            extra[after].append("\t".join((f"{after}.{number}", *columns)))
+        for first, last, columns in sentence.multiwords:
+            extra[first - 1].append("\t".join((f"{first}-{last}", *columns)))
+        rows = extra[0] + [line for row, more in zip(rows, extra[1:], strict=True)
+                           for line in (row, *more)]  # fmt: skip
+    _check(sentence, rows)
+    return [*sentence.comments, *rows]
+
+
+def _conllx_lines(sentence: Sentence) -> list[str]:
+    pairs = [_projective_columns(misc) for misc in sentence.misc]
+    rows = _rows(sentence, [head for head, _ in pairs], [relation for _, relation in pairs])
+    _check(sentence, rows)
+    return rows
+
+
+def _projective_columns(misc: str) -> tuple[str, str]:
+    """PHEAD and PDEPREL of CoNLL-X, which reading put into MISC."""
+    head, found, relation = misc.partition("|PDEPREL=")
+    return (head.removeprefix("PHEAD="), relation) if found else ("_", "_")
+
+
+def _rows(sentence: Sentence, ninth: Iterable[str], tenth: Iterable[str]) -> list[str]:
+    s = sentence
+    ids = word_ids(len(s))  # also makes sure that every head of this length can be spelled
+    heads = map(spelled.__getitem__, s.heads)
+    columns = (ids, s.forms, s.lemmas, s.upos, s.xpos, s.feats, heads, s.deprels, ninth, tenth)
+    return list(map("\t".join, zip(*columns, strict=True)))
+
+
+def _check(sentence: Sentence, rows: list[str]) -> None:
+    """Refuse to write what could not be read again."""
+    for line in sentence.comments:
+        if not line.startswith("#") or "\n" in line or "\0" in line:
+            raise HeadspanError(f"the comment {shown(line)} is not one line that starts with #")
+    text = "\n".join(rows)
+    if (
+        text.count("\t") == 9 * len(rows)
+        and text.count("\n") == max(0, len(rows) - 1)
+        and "\0" not in text
+    ):
+        return
+    for word, values in enumerate(zip(sentence.forms, sentence.lemmas, sentence.upos,
+                                      sentence.xpos, sentence.feats, sentence.deprels,
+                                      sentence.deps, sentence.misc, strict=True), 1):  # fmt: skip
+        for value in values:
+            if any(mark in value for mark in "\t\n\0"):
+                raise HeadspanError(
+                    f"word {word} has a tab, line end or NUL in {shown(value)}, "
+                    "which CoNLL has no place for"
+                )
+    raise HeadspanError("a multiword token or empty node has a tab, line end or NUL in a column")
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        bad = error.object[error.start]
+        raise HeadspanError(f"the character U+{ord(bad):04X} cannot be written in UTF-8") from error

@@ -1,0 +1,108 @@
+"""Opening what is read and putting in place what is written, whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, BinaryIO, TypeAlias, cast
+
+from headspan.errors import HeadspanError
+
+_GZIP, _XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
+
+PathLike: TypeAlias = str | os.PathLike[str]
+
+
+def open_input(path: PathLike, opened: ExitStack) -> BinaryIO:
+    """The bytes of a file, or of standard input for `-`; gzip and xz are unpacked on the way.
+
+    Compression is seen from the first bytes, so it works for standard input too. `opened` closes
+    what was opened.
+    """
+    if path == "-":
+        return decompressed(sys.stdin.buffer, opened)
+    try:
+        return decompressed(opened.enter_context(Path(path).open("rb")), opened)
+    except OSError as error:
+        raise HeadspanError(f"{os.fspath(path)}: cannot be read: {_reason(error)}") from error
+
+
+def decompressed(stream: BinaryIO, opened: ExitStack) -> BinaryIO:
+    """The stream, unpacked if its first bytes say that it is gzip or xz."""
+    if not hasattr(stream, "peek"):
+        buffered = io.BufferedReader(cast(io.RawIOBase, stream))
+        opened.callback(buffered.detach)  # or the buffer would close a stream that is not ours
+        stream = cast(BinaryIO, buffered)
+    start = cast(io.BufferedReader, stream).peek(len(_XZ))
+    if start.startswith(_GZIP):
+        return cast(BinaryIO, opened.enter_context(gzip.open(stream)))
+    if start.startswith(_XZ):
+        return cast(BinaryIO, opened.enter_context(lzma.open(stream)))
+    return stream
+
+
+@contextmanager
+def open_output(path: PathLike, *, overwrite: bool = True) -> Iterator[BinaryIO]:
+    """A place for bytes that appears under its name only when it is complete.
+
+    What is written goes to a hidden file beside it, which is renamed at the end; after an error or
+    Ctrl-C the old file is as it was. `-` is standard output; a device or pipe is written directly;
+    names that end in `.gz` or `.xz` are compressed.
+    """
+    if path == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    target = Path(os.path.realpath(path))
+    try:
+        mode = target.stat().st_mode
+    except OSError:
+        mode = None
+    if mode is not None and stat.S_ISDIR(mode):
+        raise HeadspanError(f"{os.fspath(path)}: is a folder; expected the name of a file to write")
+    if mode is not None and not stat.S_ISREG(mode):
+        with target.open("wb") as device:
+            yield device
+        return
+    if mode is not None and not overwrite:
+        raise HeadspanError(f"{os.fspath(path)}: exists already; --force writes over it")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        file = temporary.open("xb")
+    except OSError as error:
+        raise HeadspanError(f"{os.fspath(path)}: cannot be written: {_reason(error)}") from error
+    try:
+        with file:
+            if mode is not None:
+                os.fchmod(file.fileno(), stat.S_IMODE(mode))
+            with _compressed(file, target.suffix) as stream:
+                yield stream
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _compressed(file: IO[bytes], suffix: str) -> Iterator[BinaryIO]:
+    if suffix == ".gz":  # no name and no time inside: equal content gives equal bytes
+        with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+            yield cast(BinaryIO, packed)
+    elif suffix == ".xz":
+        with lzma.open(file, "wb") as packed_xz:
+            yield cast(BinaryIO, packed_xz)
+    else:
+        yield cast(BinaryIO, file)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
