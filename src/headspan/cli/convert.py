@@ -1,0 +1,39 @@
+"""headspan convert: between CoNLL-U and CoNLL-X."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from headspan import conllu
+from headspan.cli.options import Force, Input, Output, SkipBad, report_skipped, with_progress
+from headspan.conllu import Format
+
+
+def convert(
+    source: Input,
+    output: Output = "-",
+    from_: Annotated[
+        Format | None, typer.Option("--from", help="The format of IN; recognised by default.")
+    ] = None,
+    to: Annotated[
+        Format | None,
+        typer.Option(
+            help="The format of OUT; by default by its name, .conllx or .conll, else conllu."
+        ),
+    ] = None,
+    skip_bad: SkipBad = False,
+    force: Force = False,
+) -> None:
+    """Convert a treebank between CoNLL-U and CoNLL-X.
+
+    CoNLL-U to CoNLL-U gives the same bytes. CoNLL-X has no place for comments, multiword tokens,
+    empty nodes, DEPS and MISC; what it has in PHEAD and PDEPREL is kept in MISC of CoNLL-U.
+    """
+    bare = output.removesuffix(".gz").removesuffix(".xz")
+    target: Format = to or ("conllx" if bare.endswith((".conllx", ".conll")) else "conllu")
+    with conllu.read(source, format=from_, skip_bad=skip_bad) as reader:
+        sentences = with_progress(reader, "sentences")
+        conllu.write(sentences, output, format=target, overwrite=force)
+        report_skipped(reader)

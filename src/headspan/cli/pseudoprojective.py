@@ -1,0 +1,93 @@
+"""headspan projectivize and headspan deprojectivize: non-projective arcs in and out of labels."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import Annotated, Protocol
+
+import typer
+
+from headspan import conllu, pseudoprojective
+from headspan.cli.options import Force, Input, Output, SkipBad, report_skipped, with_progress
+from headspan.conllu import Sentence
+from headspan.errors import HeadspanError
+from headspan.pseudoprojective import Parse, Scheme
+from headspan.tree import TreeError
+
+_Scheme = Annotated[
+    Scheme,
+    typer.Option(help="What the labels say: the head's relation, the path of lifting, or both."),
+]
+
+
+def projectivize(
+    source: Input,
+    output: Output = "-",
+    scheme: _Scheme = "head",
+    skip_bad: SkipBad = False,
+    force: Force = False,
+) -> None:
+    """Make every tree projective and encode in its labels how to get it back.
+
+    The pseudo-projective transformation of Nivre and Nilsson (2005), spelled as MaltParser spells
+    it: a lifted word has d|h (head, head+path) or d| (path), a word it was lifted past p%.
+    """
+    _transform(pseudoprojective.projectivize, source, output, scheme, skip_bad, force)
+
+
+def deprojectivize(
+    source: Input,
+    output: Output = "-",
+    scheme: _Scheme = "head",
+    skip_bad: SkipBad = False,
+    force: Force = False,
+) -> None:
+    """Restore the non-projective trees that projectivize encoded in the labels.
+
+    Give the scheme that they were projectivized with.
+    """
+    _transform(pseudoprojective.deprojectivize, source, output, scheme, skip_bad, force)
+
+
+class _Transformation(Protocol):
+    def __call__(
+        self, heads: Sequence[int], deprels: Sequence[str], *, scheme: Scheme
+    ) -> Parse: ...
+
+
+def _transform(
+    transformation: _Transformation,
+    source: str,
+    output: str,
+    scheme: Scheme,
+    skip_bad: bool,
+    force: bool,
+) -> None:
+    with conllu.read(source, skip_bad=skip_bad) as reader:
+        first = list(islice(reader, 1))  # now the reader knows the format; the output has the same
+        sentences = with_progress(chain(first, reader), "sentences")
+        transformed = _transformed(sentences, transformation, scheme, source, skip_bad)
+        conllu.write(transformed, output, format=reader.format or "conllu", overwrite=force)
+        report_skipped(reader)
+
+
+def _transformed(
+    sentences: Iterable[Sentence],
+    transformation: _Transformation,
+    scheme: Scheme,
+    source: str,
+    skip_bad: bool,
+) -> Iterator[Sentence]:
+    for number, sentence in enumerate(sentences, 1):
+        try:
+            parse = transformation(sentence.heads, sentence.deprels, scheme=scheme)
+        except TreeError as error:
+            name = f" ({sentence.sent_id})" if sentence.sent_id else ""
+            message = f"{source}: sentence {number}{name}: {error}"
+            if not skip_bad:
+                raise HeadspanError(message) from error
+            print(f"headspan: skipped: {message}", file=sys.stderr)
+        else:
+            yield sentence.with_parse(*parse)

@@ -1,0 +1,80 @@
+"""headspan stats: what a treebank is made of."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from headspan import conllu
+from headspan.cli.options import Json, terminal, with_progress
+from headspan.stats import PROBLEMS, Stats, percent
+from headspan.stats import stats as gather
+
+_SHOWN = 12
+_BAR = 40
+
+
+def stats(
+    files: Annotated[list[str], typer.Argument(metavar="FILE…", help="CoNLL-U or CoNLL-X files.")],
+    json_: Json = False,
+) -> None:
+    """Describe treebanks: sizes, lengths, projectivity, labels, and what would break training."""
+    figures = []
+    for name in files:
+        with conllu.read(name, skip_bad=True) as reader:
+            figure = gather(with_progress(reader, "sentences"), reader.name)
+            figure.add_unreadable(reader)
+            figures.append(figure)
+    if json_:
+        result = {"files": [figure.as_json() for figure in figures]}
+        print(json.dumps(result, ensure_ascii=False, indent=2))
+        return
+    console = terminal()
+    for figure in figures:
+        _print(console, figure)
+
+
+def _print(console: Console, s: Stats) -> None:
+    console.print(f"[bold]{escape(s.name)}[/bold]")
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_column()
+    arcs, sentences = s.nonprojective_arcs, s.nonprojective_sentences
+    for row in (
+        ("sentences", f"{s.sentences:,}", ""),
+        ("words", f"{s.words:,}", f"{s.mean_length:.1f} a sentence"),
+        ("multiword tokens", f"{s.multiword_tokens:,}", ""),
+        ("empty nodes", f"{s.empty_nodes:,}", ""),
+        ("longest sentence", f"{s.longest:,}", escape(s.longest_place)),
+        ("non-projective arcs", f"{arcs:,}", f"{percent(arcs, s.tree_words):.2f}%"),
+        ("non-projective sentences", f"{sentences:,}", f"{percent(sentences, s.trees):.2f}%"),
+        ("relations", f"{len(s.relations):,}", _most_frequent(s.relations)),
+        ("UPOS tags", f"{len(s.upos):,}", _most_frequent(s.upos)),
+    ):
+        table.add_row(*row)
+    console.print(table)
+    console.print("\n[bold]Words in a sentence[/bold]")
+    most = max(s.histogram().values(), default=0) or 1
+    for name, count in s.histogram().items():
+        bar = "█" * round(_BAR * count / most) or ("▏" if count else "")
+        console.print(f"{name:>8} {count:>8,} {bar}".rstrip())
+    console.print()
+    if not s.problems:
+        console.print("[green]Nothing that would break training.[/green]")
+    for name, problem in s.problems.items():
+        console.print(
+            f"[red]{problem.count:,} {PROBLEMS[name]}[/red]; the first: {escape(problem.first)}"
+        )
+    console.print()
+
+
+def _most_frequent(counts: dict[str, int]) -> str:
+    ordered = sorted(counts, key=lambda name: -counts[name])
+    more = ", …" if len(ordered) > _SHOWN else ""
+    return escape(", ".join(ordered[:_SHOWN]) + more)

@@ -1,0 +1,28 @@
+"""How good a parse is: attachment scores, breakdowns, and whether a difference is one.
+
+result = score(conllu.read("gold.conllu"), conllu.read("system.conllu"), punct="upos")
+result["las"].f1
+"""
+
+from headspan.scoring.breakdowns import BREAKDOWNS, Bins, breakdown, confusion
+from headspan.scoring.metrics import METRICS, Evaluation, Punct, Score, Subtypes, score
+from headspan.scoring.report import as_json, compare_as_json
+from headspan.scoring.significance import Comparison, Difference, compare
+
+__all__ = [
+    "BREAKDOWNS",
+    "METRICS",
+    "Bins",
+    "Comparison",
+    "Difference",
+    "Evaluation",
+    "Punct",
+    "Score",
+    "Subtypes",
+    "as_json",
+    "breakdown",
+    "compare",
+    "compare_as_json",
+    "confusion",
+    "score",
+]

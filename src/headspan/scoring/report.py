@@ -1,0 +1,157 @@
+"""An evaluation as a dictionary for JSON and as tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from headspan.scoring.breakdowns import BREAKDOWNS, Ratio, breakdown, confusion
+from headspan.scoring.metrics import METRICS, Evaluation
+from headspan.scoring.significance import Comparison
+
+_TITLES = {
+    "uas": "UAS", "las": "LAS", "label_accuracy": "Label accuracy", "ucm": "UCM", "lcm": "LCM",
+    "clas": "CLAS", "mlas": "MLAS", "blex": "BLEX", "upos": "UPOS", "xpos": "XPOS",
+    "ufeats": "UFeats", "alltags": "AllTags", "lemmas": "Lemmas", "tokens": "Tokens",
+    "sentences": "Sentences", "words": "Words", "spans": "Spans",
+}  # fmt: skip
+_CONFUSIONS_SHOWN = 10
+
+
+def as_json(evaluation: Evaluation) -> dict[str, Any]:
+    """Everything that was measured. Metrics are F1 in percent; `counts` is what they come from."""
+    return {
+        "gold": evaluation.gold.name,
+        "system": evaluation.system.name,
+        "punct": evaluation.punct,
+        "subtypes": evaluation.subtypes,
+        **{metric: evaluation[metric].f1 for metric in METRICS},
+        "counts": {
+            metric: {
+                "correct": evaluation[metric].correct,
+                "gold": evaluation[metric].gold,
+                "system": evaluation[metric].system,
+                "precision": evaluation[metric].precision,
+                "recall": evaluation[metric].recall,
+            }
+            for metric in METRICS
+        },
+        "breakdowns": {
+            by: {
+                row: {measure: _ratio_json(ratio) for measure, ratio in ratios.items()}
+                for row, ratios in breakdown(evaluation, by).items()
+            }
+            for by in BREAKDOWNS
+        },
+        "confusion": [
+            {"gold": gold, "system": system, "count": count}
+            for gold, system, count in confusion(evaluation)
+        ],
+    }
+
+
+def compare_as_json(
+    first: Evaluation, second: Evaluation, comparison: Comparison
+) -> dict[str, Any]:
+    """Two evaluations and the differences between them, second − first."""
+    return {
+        "systems": [as_json(first), as_json(second)],
+        "comparison": {
+            metric: {
+                "first": d.first,
+                "second": d.second,
+                "difference": d.difference,
+                "interval": [d.low, d.high],
+                "p": d.p,
+            }
+            for metric, d in comparison.items()
+        },
+    }
+
+
+def score_table(*evaluations: Evaluation) -> Table:
+    """The metrics, a row each; for one system with precision and recall, for more side by side."""
+    alone = len(evaluations) == 1
+    names = ["F1"] if alone else [escape(evaluation.system.name) for evaluation in evaluations]
+    table = _table("Metric", *names, *(["Precision", "Recall", "Right", "Gold"] if alone else []))
+    table.add_column("")
+    for metric, meaning in METRICS.items():
+        cells = [f"{evaluation[metric].f1:.2f}" for evaluation in evaluations]
+        if alone:
+            s = evaluations[0][metric]
+            cells += [f"{s.precision:.2f}", f"{s.recall:.2f}", f"{s.correct:,}", f"{s.gold:,}"]
+        table.add_row(_TITLES[metric], *cells, f"[dim]{meaning}[/dim]")
+    return table
+
+
+def comparison_table(comparison: Comparison) -> Table:
+    """The differences between two systems, a row each."""
+    table = _table("Metric", "Difference", "95% interval", "p")
+    for metric, d in comparison.items():
+        table.add_row(
+            _TITLES[metric], f"{d.difference:+.2f}", f"{d.low:+.2f} … {d.high:+.2f}", f"{d.p:.4f}"
+        )
+    return table
+
+
+def breakdown_tables(*evaluations: Evaluation) -> Iterator[Table]:
+    """A table for each breakdown, and the relations that were confused most."""
+    alone = len(evaluations) == 1
+    for by, title in BREAKDOWNS.items():
+        all_rows = [breakdown(evaluation, by) for evaluation in evaluations]
+        measures = list(next(iter(all_rows[0].values())))
+        headers = [
+            _TITLES[measure] + ("" if alone else f" {at}")
+            for measure in measures
+            for at in range(1, len(evaluations) + 1)
+        ]
+        if alone:
+            last = _TITLES[measures[-1]]
+            headers[-1:] = [f"{last} precision", f"{last} recall", f"{last} F1"]
+        table = _table(title, "Gold", *headers)
+        for row in dict.fromkeys(name for rows in all_rows for name in rows):
+            ratios = [rows.get(row, {}) for rows in all_rows]
+            cells = [_shown(r.get(measure), "f1") for measure in measures for r in ratios]
+            if alone:
+                final = ratios[0].get(measures[-1])
+                cells[-1:] = [_shown(final, part) for part in ("precision", "recall", "f1")]
+            in_gold = next((r[measures[0]].gold for r in ratios if r), 0)
+            table.add_row(escape(row), f"{in_gold:,}", *cells)
+        yield table
+    for evaluation in evaluations:
+        table = _table("Gold relation", "Times")
+        table.title = (
+            f"Confused most often{'' if alone else ' by ' + escape(evaluation.system.name)}"
+        )
+        table.add_column("taken for")
+        for gold, system, count in confusion(evaluation)[:_CONFUSIONS_SHOWN]:
+            table.add_row(escape(gold), f"{count:,}", escape(system))
+        yield table
+
+
+def _shown(ratio: Ratio | None, part: str) -> str:
+    return (
+        "–" if ratio is None or not (ratio.gold or ratio.system) else f"{getattr(ratio, part):.2f}"
+    )
+
+
+def _ratio_json(ratio: Ratio) -> dict[str, float]:
+    return {
+        "precision": ratio.precision,
+        "recall": ratio.recall,
+        "f1": ratio.f1,
+        "gold": ratio.gold,
+        "system": ratio.system,
+        "correct": ratio.right,
+    }
+
+
+def _table(first: str, *numbers: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
+    table.add_column(first)
+    for name in numbers:
+        table.add_column(name, justify="right")
+    return table

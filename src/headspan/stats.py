@@ -1,0 +1,159 @@
+"""What a treebank is made of, and what in it would break training."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from headspan.conllu import NO_HEAD, Reader, Sentence
+from headspan.tree import TreeError, check_tree, nonprojective_arcs
+
+_BINS = (1, 6, 11, 16, 21, 31, 41, 61, 81, 101, 201)
+
+PROBLEMS = {
+    "unreadable": "sentences that cannot be read",
+    "no_words": "blocks of comments without a word",
+    "no_heads": "sentences with a word that has no head",
+    "no_root": "sentences without a root",
+    "several_roots": "sentences with more than one root",
+    "cycle": "sentences with a cycle",
+}
+"""What would break training, in words."""
+
+
+@dataclass
+class Problem:
+    """How often something is wrong, and where it was first."""
+
+    count: int = 0
+    first: str = ""
+
+
+@dataclass
+class Stats:
+    """Figures of one treebank file, gathered in one pass."""
+
+    name: str
+    sentences: int = 0
+    words: int = 0
+    multiword_tokens: int = 0
+    empty_nodes: int = 0
+    nonprojective_arcs: int = 0
+    nonprojective_sentences: int = 0
+    trees: int = 0
+    """Sentences that are trees; shares of what is not projective are shares of these."""
+    tree_words: int = 0
+    longest: int = 0
+    longest_place: str = ""
+    lengths: Counter[int] = field(default_factory=Counter)
+    relations: Counter[str] = field(default_factory=Counter)
+    upos: Counter[str] = field(default_factory=Counter)
+    problems: dict[str, Problem] = field(default_factory=dict)
+
+    def add(self, sentence: Sentence) -> None:
+        """Count one more sentence."""
+        n = len(sentence)
+        place = f"sentence {self.sentences + 1}"
+        if sentence.sent_id:
+            place += f" ({sentence.sent_id})"
+        if not n:
+            if sentence.comments:
+                self._note("no_words", f"after {place}" if self.sentences else "at the start")
+            return
+        self.sentences += 1
+        self.words += n
+        self.multiword_tokens += len(sentence.multiwords)
+        self.empty_nodes += len(sentence.empty_nodes)
+        self.lengths[n] += 1
+        self.relations.update(sentence.deprels)
+        self.upos.update(sentence.upos)
+        if n > self.longest:
+            self.longest, self.longest_place = n, place
+        self._add_tree(sentence, place)
+
+    def _add_tree(self, sentence: Sentence, place: str) -> None:
+        heads = sentence.heads
+        roots = heads.count(0)
+        if NO_HEAD in heads:
+            self._note("no_heads", f"{place}, word {heads.index(NO_HEAD) + 1}")
+            return
+        if roots != 1:
+            self._note("several_roots" if roots else "no_root", place)
+        try:
+            check_tree(heads, single_root=False)
+        except TreeError as error:
+            self._note("cycle", f"{place}: {error}")
+            return
+        arcs = len(nonprojective_arcs(heads))
+        self.trees += 1
+        self.tree_words += len(heads)
+        self.nonprojective_arcs += arcs
+        self.nonprojective_sentences += arcs > 0
+
+    def _note(self, problem: str, place: str) -> None:
+        noted = self.problems.setdefault(problem, Problem(first=place))
+        noted.count += 1
+
+    def add_unreadable(self, reader: Reader) -> None:
+        """Count what the reader had to skip."""
+        if reader.skipped:
+            self.problems["unreadable"] = Problem(reader.skipped, str(reader.errors[0]))
+
+    @property
+    def mean_length(self) -> float:
+        return self.words / self.sentences if self.sentences else 0.0
+
+    def histogram(self) -> dict[str, int]:
+        """How many sentences have a length in each bin."""
+        counts = [0] * len(_BINS)
+        for length, count in self.lengths.items():
+            counts[bisect_right(_BINS, length) - 1] += count
+        names = [f"{low}-{high - 1}" for low, high in pairwise(_BINS)]
+        return dict(zip([*names, f"≥{_BINS[-1]}"], counts, strict=True))
+
+    def as_json(self) -> dict[str, Any]:
+        """The figures as a dictionary for JSON; shares are percentages."""
+        return {
+            "file": self.name,
+            "sentences": self.sentences,
+            "words": self.words,
+            "multiword_tokens": self.multiword_tokens,
+            "empty_nodes": self.empty_nodes,
+            "mean_length": self.mean_length,
+            "longest": {"words": self.longest, "place": self.longest_place},
+            "lengths": self.histogram(),
+            "nonprojective": {
+                "arcs": self.nonprojective_arcs,
+                "arcs_percent": percent(self.nonprojective_arcs, self.tree_words),
+                "sentences": self.nonprojective_sentences,
+                "sentences_percent": percent(self.nonprojective_sentences, self.trees),
+            },
+            "relations": dict(self.relations.most_common()),
+            "upos": dict(self.upos.most_common()),
+            "problems": {
+                name: {"count": problem.count, "first": problem.first}
+                for name, problem in self.problems.items()
+            },
+        }
+
+
+def percent(part: int, whole: int) -> float:
+    """A share in percent, 0 of nothing."""
+    return 100 * part / whole if whole else 0.0
+
+
+def stats(sentences: Iterable[Sentence], name: str = "") -> Stats:
+    """The figures of a treebank, in one pass and constant memory.
+
+    A Reader that skips bad sentences has them counted among the problems.
+    """
+    figures = Stats(name or getattr(sentences, "name", "treebank"))
+    for sentence in sentences:
+        figures.add(sentence)
+    if isinstance(sentences, Reader):
+        figures.add_unreadable(sentences)
+    return figures
