@@ -23,7 +23,7 @@ def score(
     gold: Annotated[str, typer.Argument(metavar="GOLD", help="The treebank.")],
     system: Annotated[str, typer.Argument(metavar="SYSTEM", help="A parser's output for it.")],
     system2: Annotated[
-        str | None, typer.Argument(metavar="[SYSTEM2]", help="Another parser's, to compare.")
+        str | None, typer.Argument(metavar="SYSTEM2", help="Another parser's, to compare.")
     ] = None,
     punct: Annotated[
         _Punct,

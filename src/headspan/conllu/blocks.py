@@ -1,0 +1,208 @@
+"""From the lines of one sentence to a Sentence, or to the reason why not.
+
+The usual sentence takes a quick way: split the lines, turn rows into columns, compare the IDs with
+the ones expected, look the heads up. Whatever does not pass is looked at row by row, either because
+it has multiword tokens and empty nodes or to say what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple, NoReturn
+
+from headspan.conllu.errors import ConlluError, shown
+from headspan.conllu.numerals import head_of, word_ids
+from headspan.conllu.sentence import EmptyNode, Format, Layout, MultiwordToken, Sentence
+
+_PLAIN = Layout()
+_RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
+_DECIMAL = re.compile(r"(0|[1-9][0-9]{0,8})\.([1-9][0-9]{0,8})")
+_NUMBER = re.compile(r"0|[1-9][0-9]*")
+
+
+class Block(NamedTuple):
+    """The lines of one sentence as bytes, and what stands around them."""
+
+    start: int
+    """The number of the first line."""
+    before: bytes
+    lines: list[bytes]
+    blanks: bytes
+
+
+class BlockParser:
+    """Turns the blocks of one file into sentences; knows the file's name and format."""
+
+    def __init__(self, name: str, format: Format | None) -> None:
+        self.name = name
+        self.format = format
+
+    def sentence(self, block: Block) -> Sentence:
+        """The sentence that a block spells. Raises ConlluError."""
+        if not block.lines:
+            blank = (block.before + block.blanks).decode()
+            return Sentence(*((),) * 9, layout=Layout(blank, "\n", ""))
+        text = self._decoded(block)
+        lines = text.split("\n")
+        last = "" if lines[-1] else "\n"
+        if not lines[-1]:
+            lines.pop()
+        newline: str | tuple[str, ...] = "\n"
+        if "\r" in text:
+            lines, newline = _line_ends(lines)
+            if last:
+                last = newline if isinstance(newline, str) else newline[-1]
+        after = last + block.blanks.decode()
+        layout = (
+            _PLAIN
+            if newline == "\n" and after == "\n\n" and not block.before
+            else Layout(block.before.decode(), newline, after)
+        )
+        words = 0
+        while words < len(lines) and lines[words].startswith("#"):
+            words += 1
+        return self._annotated(lines, words, block.start, layout)
+
+    def _decoded(self, block: Block) -> str:
+        raw = b"".join(block.lines)
+        if b"\0" in raw:
+            line = block.start + raw.count(b"\n", 0, raw.index(b"\0"))
+            self._fail(line, "a NUL byte", "text")
+        try:
+            return raw.decode()
+        except UnicodeDecodeError as error:
+            line = block.start + raw.count(b"\n", 0, error.start)
+            self._fail(line, f"the byte 0x{raw[error.start]:02x}, which is not UTF-8", "UTF-8")
+
+    def _annotated(self, lines: list[str], words: int, start: int, layout: Layout) -> Sentence:
+        """A Sentence from its lines, of which the first `words` are comments."""
+        comments, lines, start = tuple(lines[:words]), lines[words:], start + words
+        if self.format is None and lines:
+            self.format = _recognised(lines[0], self.name)
+        rows = [line.split("\t") for line in lines]
+        if self.format == "conllx":
+            rows = [
+                row if len(row) == 10 else line.split()
+                for row, line in zip(rows, lines, strict=True)
+            ]
+        for offset, row in enumerate(rows):
+            if len(row) != 10:
+                self._wrong_columns(start + offset, lines[offset], len(row))
+        places: Sequence[int] = range(start, start + len(rows))
+        multiwords: list[MultiwordToken] = []
+        empty_nodes: list[EmptyNode] = []
+        columns = tuple(zip(*rows, strict=True)) if rows else ((),) * 10
+        if columns[0] != word_ids(len(rows)):
+            if self.format == "conllx":
+                self._wrong_ids(columns[0], start)
+            places, rows, multiwords, empty_nodes = self._sorted_rows(rows, start)
+            columns = tuple(zip(*rows, strict=True)) if rows else ((),) * 10
+        _, forms, lemmas, upos, xpos, feats, spelled_heads, deprels, deps, misc = columns
+        try:
+            heads = tuple(map(head_of.__getitem__, spelled_heads))
+        except KeyError:
+            self._wrong_head(spelled_heads, places)
+        if heads and max(heads) > len(heads):
+            self._wrong_head(spelled_heads, places)
+        if self.format == "conllx":
+            deps, misc = ("_",) * len(heads), tuple(map(_projective_columns, deps, misc))
+        return Sentence(
+            forms, lemmas, upos, xpos, feats, heads, deprels, deps, misc,
+            comments, tuple(multiwords), tuple(empty_nodes), layout,
+        )  # fmt: skip
+
+    def _sorted_rows(
+        self, rows: list[list[str]], start: int
+    ) -> tuple[list[int], list[list[str]], list[MultiwordToken], list[EmptyNode]]:
+        """Words, multiword tokens and empty nodes apart; their order is checked on the way."""
+        places: list[int] = []
+        words: list[list[str]] = []
+        multiwords: list[MultiwordToken] = []
+        empty_nodes: list[EmptyNode] = []
+        expected = word_ids(len(rows))
+        for line, row in enumerate(rows, start):
+            name, columns = row[0], tuple(row[1:])
+            after_range = bool(multiwords) and multiwords[-1].first == len(words) + 1
+            if name == expected[len(words)]:
+                places.append(line)
+                words.append(row)
+            elif (match := _RANGE.fullmatch(name)) and not after_range:
+                first, last = int(match[1]), int(match[2])
+                if multiwords and first <= multiwords[-1].last:
+                    other = f"{multiwords[-1].first}-{multiwords[-1].last}"
+                    self._fail(
+                        line, f"the range {name}", f"one that does not overlap the range {other}"
+                    )
+                if first != len(words) + 1:
+                    self._fail(line, f"the range {name}", f"one that starts at {len(words) + 1}")
+                if last < first:
+                    self._fail(line, f"the range {name}", f"one that ends at {first} or later")
+                multiwords.append(MultiwordToken(first, last, columns))
+            elif (match := _DECIMAL.fullmatch(name)) and not after_range:
+                after, number = int(match[1]), int(match[2])
+                same = empty_nodes and empty_nodes[-1].after == after
+                wanted = empty_nodes[-1].number + 1 if same else 1
+                if (after, number) != (len(words), wanted):
+                    self._fail(line, f"the empty node {name}", f"{len(words)}.{wanted}")
+                empty_nodes.append(EmptyNode(after, number, columns))
+            else:
+                self._fail(line, f"the ID {shown(name)}", f"the ID {len(words) + 1}")
+        if multiwords and multiwords[-1].last > len(words):
+            first, last, _ = multiwords[-1]
+            line = places[first - 1] - 1 if first <= len(words) else start + len(rows) - 1
+            self._fail(
+                line, f"the range {first}-{last}", f"one that ends at {len(words)} or before"
+            )
+        return places, words, multiwords, empty_nodes
+
+    def _wrong_columns(self, line: int, text: str, count: int) -> NoReturn:
+        if text.startswith("#"):
+            self._fail(line, "a comment after the first word", "comments before the words only")
+        if not text.strip():
+            self._fail(line, "a line of white space", "ten columns, or an empty line")
+        between = "separated by white space" if self.format == "conllx" else "separated by tabs"
+        columns = "1 column" if count == 1 else f"{count} columns"
+        self._fail(line, f"{columns} in {shown(text)}", f"10 columns {between}")
+
+    def _wrong_ids(self, names: tuple[str, ...], start: int) -> NoReturn:
+        expected = word_ids(len(names))
+        at = next(k for k, name in enumerate(names) if name != expected[k])
+        self._fail(start + at, f"the ID {shown(names[at])}", f"the ID {expected[at]}")
+
+    def _wrong_head(self, heads: tuple[str, ...], places: Sequence[int]) -> NoReturn:
+        n = len(heads)
+        for head, line in zip(heads, places, strict=True):
+            if head == "_" or (head in head_of and head_of[head] <= n):
+                continue
+            what = "outside the sentence" if _NUMBER.fullmatch(head) else "that is not a number"
+            self._fail(line, f"the head {shown(head)} {what}", f"0 to {n}, or _")
+        raise AssertionError("a wrong head was reported where all are right")
+
+    def _fail(self, line: int, found: str, expected: str) -> NoReturn:
+        raise ConlluError(self.name, line, found, expected)
+
+
+def _line_ends(lines: list[str]) -> tuple[list[str], str | tuple[str, ...]]:
+    """The lines without their carriage returns, and what ended them: one string if all agree."""
+    ends = tuple("\r\n" if line.endswith("\r") else "\n" for line in lines)
+    bare = [line.removesuffix("\r") for line in lines]
+    return bare, ends[0] if len(set(ends)) == 1 else ends
+
+
+def _recognised(line: str, name: str) -> Format:
+    """The format of a file, from its first word."""
+    columns = line.split("\t")
+    if len(columns) != 10:
+        return "conllx" if len(line.split()) == 10 else "conllu"
+    if _RANGE.fullmatch(columns[0]) or _DECIMAL.fullmatch(columns[0]) or ":" in columns[8]:
+        return "conllu"
+    if _NUMBER.fullmatch(columns[8]):  # PHEAD; DEPS has a colon
+        return "conllx"
+    bare = name.removesuffix(".gz").removesuffix(".xz")
+    return "conllx" if bare.endswith((".conllx", ".conll")) else "conllu"
+
+
+def _projective_columns(head: str, relation: str) -> str:
+    """PHEAD and PDEPREL of CoNLL-X as an entry of MISC."""
+    return "_" if head == relation == "_" else f"PHEAD={head}|PDEPREL={relation}"

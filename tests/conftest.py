@@ -1,0 +1,22 @@
+"""Where tests find real treebanks: beside the checkout, or where HEADSPAN_SHARED says."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = Path(os.environ.get("HEADSPAN_SHARED", ROOT.parent / "shared"))
+
+
+def shared(path: str) -> Path:
+    """A file of real data; the test skips where it is not there."""
+    found = SHARED / path
+    if not found.exists():
+        pytest.skip(f"needs real data: {path} is not in {SHARED.name}/ beside the checkout")
+    return found
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return ROOT
