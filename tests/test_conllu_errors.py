@@ -18,7 +18,7 @@ BAD = {
     "too few columns": ("1\ta\t_\n\n", 1, "3 columns in '1\\ta\\t_'", "10 columns separated by tabs"),
     "too many columns": ("# c\n" + GOOD[:-2] + "\tx\n\n", 2, "11 columns", "10 columns"),
     "one column": ("hello\n\n", 1, "1 column in 'hello'", "10 columns"),
-    "a space line": (GOOD[:-1] + " \n", 2, "a line of white space", "ten columns, or an empty"),
+    "a space line": (GOOD[:-1] + " \n\n", 2, "a line of white space", "ten columns, or an empty"),
     "a comment inside": (GOOD[:-1] + "# c\n\n", 2, "a comment after the first word", "comments bef"),
     "an ID out of order": (rows("1", "3"), 2, "the ID '3'", "the ID 2"),
     "an ID twice": (rows("1", "1"), 2, "the ID '1'", "the ID 2"),

@@ -146,9 +146,11 @@ def _cycle(heads: Sequence[int], word: int) -> str:
     cycle = [word]
     while heads[cycle[-1] - 1] != word:
         cycle.append(heads[cycle[-1] - 1])
+    first = cycle.index(min(cycle))
+    cycle = cycle[first:] + cycle[:first]
     shown = cycle if len(cycle) <= 8 else cycle[:8]
     more = "" if len(cycle) <= 8 else f" and {len(cycle) - 8} more words"
-    return " under ".join(f"word {k}" for k in shown) + more + f" under word {word}"
+    return " under ".join(f"word {k}" for k in shown) + more + f" under word {cycle[0]}"
 
 
 def _extents(heads: Sequence[int]) -> tuple[list[Span], list[int]]:

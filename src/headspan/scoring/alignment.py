@@ -111,8 +111,8 @@ def _check_texts(gold: Flat, system: Flat) -> None:
     for shorter, longer in ((gold, system), (system, gold)):
         if same == len(shorter.characters):
             raise ScoringError(
-                f"{shorter.name} ends after {shorter.place(len(shorter.sentences) - 1)}, where "
-                f"{longer.name} goes on with {_excerpt(longer, same)}"
+                f"{shorter.name} ends after {len(shorter)} words, where {longer.name} goes on "
+                f"with {_excerpt(longer, same)} ({_place(longer, same)})"
             )
     raise ScoringError(
         f"the texts differ from {_place(gold, same)} on: {gold.name} has {_excerpt(gold, same)}, "
