@@ -40,9 +40,9 @@ def _draw(console: Console, sentence: Sentence, place: str) -> None:
     except TreeError as error:
         raise HeadspanError(f"{place}: {error}") from error
     for at, (words, fenceposts, *levels) in enumerate(panels):
-        if at:
-            console.print()
-        console.print(Text(words, style="bold"))
-        console.print(Text(fenceposts, style="dim"))
+        drawing = Text("\n" if at else "")
+        drawing.append(words + "\n", style="bold")
+        drawing.append(fenceposts, style="dim")
         for depth, line in enumerate(levels):
-            console.print(Text(line, style=_COLOURS[depth % len(_COLOURS)]))
+            drawing.append("\n" + line, style=_COLOURS[depth % len(_COLOURS)])
+        console.print(drawing)

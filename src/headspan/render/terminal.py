@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from headspan.conllu import Sentence
 from headspan.tree import Span, depths, headed_spans
@@ -18,16 +18,11 @@ def draw_spans(sentence: Sentence, *, width: int = 80) -> list[list[str]]:
     span from fencepost to fencepost, its head word under the word itself. What is wider than
     `width` columns goes on in the next panel. Raises NotProjective, or TreeError.
     """
-    spans = headed_spans(sentence.heads)
     levels: list[list[Span]] = [[] for _ in range(max(depths(sentence.heads), default=-1) + 1)]
-    for span, depth in zip(spans, depths(sentence.heads), strict=True):
+    for span, depth in zip(headed_spans(sentence.heads), depths(sentence.heads), strict=True):
         levels[depth].append(span)
     return [
-        [
-            _words_line(sentence.forms, first, last),
-            _fenceposts_line(sentence.forms, first, last),
-            *(_level_line(level, sentence.forms, first, last) for level in levels),
-        ]
+        _panel(sentence.forms, levels, first, last)
         for first, last in _panels(sentence.forms, width)
     ]
 
@@ -61,33 +56,33 @@ def _panels(forms: Sequence[str], width: int) -> Iterator[tuple[int, int]]:
         yield first, len(forms)
 
 
-def _columns(forms: Sequence[str], first: int, last: int) -> dict[int, int]:
-    """The column of each fencepost of a panel; word k begins one column after fencepost k−1."""
-    columns = {first: 0}
+def _panel(
+    forms: Sequence[str], levels: Sequence[Sequence[Span]], first: int, last: int
+) -> list[str]:
+    """The words first+1 … last with the spans that reach into them."""
+    columns = {first: 0}  # of each fencepost; word k begins one column after fencepost k−1
     for k in range(first, last):
         columns[k + 1] = columns[k] + text_width(forms[k]) + _GAP
-    return columns
+    words = " " + (" " * _GAP).join(_visible(form) for form in forms[first:last])
+    fenceposts = ""
+    for post, column in columns.items():
+        if len(fenceposts) <= column:
+            fenceposts = fenceposts.ljust(column) + str(post)
+    lines = [words, fenceposts]
+    for level in levels:
+        inside = [span for span in level if span.right > first and span.left < last]
+        if not inside:
+            break  # nor is anything deeper
+        lines.append(_level_line(inside, forms, columns, first, last))
+    return lines
 
 
-def _words_line(forms: Sequence[str], first: int, last: int) -> str:
-    return " " + (" " * _GAP).join(_visible(form) for form in forms[first:last])
-
-
-def _fenceposts_line(forms: Sequence[str], first: int, last: int) -> str:
-    line = ""
-    for post, column in _columns(forms, first, last).items():
-        if len(line) <= column:
-            line = line.ljust(column) + str(post)
-    return line
-
-
-def _level_line(level: Sequence[Span], forms: Sequence[str], first: int, last: int) -> str:
+def _level_line(
+    spans: Sequence[Span], forms: Sequence[str], columns: Mapping[int, int], first: int, last: int
+) -> str:
     """The spans of one level; an end that lies in another panel is left open."""
-    columns = _columns(forms, first, last)
     cells = [" "] * (columns[last] + 1)
-    for span in level:
-        if span.right <= first or span.left >= last:
-            continue
+    for span in spans:
         left, right = columns[max(span.left, first)], columns[min(span.right, last)]
         meets = cells[left] == "┤"
         cells[left : right + 1] = "─" * (right - left + 1)

@@ -1,0 +1,45 @@
+"""What holds for the package as a whole."""
+
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import headspan
+
+
+def python(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_the_version_is_the_installed_one() -> None:
+    assert version("headspan") == headspan.__version__
+
+
+def test_public_names_are_there() -> None:
+    for name in headspan.__all__:
+        assert getattr(headspan, name)
+        assert name in dir(headspan)
+    assert (Path(headspan.__file__).parent / "py.typed").exists()
+
+
+def test_importing_headspan_imports_next_to_nothing() -> None:
+    assert (
+        python(
+            "import sys, headspan; print(*{'numpy', 'rich', 'typer', 'torch'} & set(sys.modules))"
+        )
+        == ""
+    )
+
+
+def test_the_ground_floor_imports_no_torch() -> None:
+    code = (
+        "import sys; from headspan import conllu, cli, pseudoprojective, scoring, stats, tree; "
+        "print('torch' in sys.modules)"
+    )
+    assert python(code) == "False"
+
+
+def test_a_name_that_is_not_there() -> None:
+    assert not hasattr(headspan, "nothing")

@@ -1,0 +1,68 @@
+import random
+
+import pytest
+
+from headspan import conllu
+from headspan.conllu import Sentence
+from headspan.render import draw_spans
+from headspan.render.terminal import text_width
+from headspan.tree import NotProjective
+from trees import random_projective_tree
+
+FIGURE_1 = """\
+ An  inventory  of  syntactic  function  is  taken  to  be  primitive
+0   1          2   3          4         5   6      7   8   9          10
+├────────────────────────────────────────is───────────────────────────┤
+├────inventory──────────────────────────┤   ├taken────────────────────┤
+├An─┤          ├of──────────────────────┤          ├to────────────────┤
+                   ├───────────function─┤              ├be────────────┤
+                   ├syntactic─┤                            ├primitive─┤
+"""
+
+
+def test_figure_1(root) -> None:  # type: ignore[no-untyped-def]
+    (sentence,) = conllu.read(root / "examples" / "figure1.conllu")
+    (panel,) = draw_spans(sentence)
+    assert "\n".join(panel) + "\n" == FIGURE_1
+
+
+def test_neighbours_share_a_fencepost() -> None:
+    sentence = Sentence.from_words(["a", "b", "c"], heads=[0, 1, 1])
+    (panel,) = draw_spans(sentence)
+    assert panel == [" a  b  c", "0  1  2  3", "├a───────┤", "   ├b─┼c─┤"]
+
+
+def test_wide_and_combining_characters_keep_their_columns() -> None:
+    sentence = Sentence.from_words(["猫が", "e\u0301te\u0301", "x"], heads=[2, 0, 2])
+    (panel,) = draw_spans(sentence)
+    assert panel[0] == " 猫が  e\u0301te\u0301  x"
+    assert panel[2] == "├──────e\u0301te\u0301────┤"
+    assert panel[3] == "├猫が─┤    ├x─┤"
+    assert len({text_width(line) for line in panel[2:]}) == 1
+
+
+def test_control_characters_do_not_reach_the_terminal() -> None:
+    (panel,) = draw_spans(Sentence.from_words(["\x1b[31m", "b"], heads=[0, 1]))
+    assert not any("\x1b" in line for line in panel)
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+def test_a_long_sentence_goes_on_in_panels(width: int) -> None:
+    rng = random.Random(width)
+    n = 60
+    sentence = Sentence.from_words(
+        [rng.choice(["a", "word", "日本"]) for _ in range(n)], heads=random_projective_tree(n, rng)
+    )
+    panels = draw_spans(sentence, width=width)
+    assert len(panels) > 1
+    assert " ".join(w for panel in panels for w in panel[0].split()) == " ".join(sentence.forms)
+    assert all(text_width(line) <= width for panel in panels for line in (panel[0], *panel[2:]))
+
+
+def test_only_projective_trees_have_headed_spans() -> None:
+    with pytest.raises(NotProjective):
+        draw_spans(Sentence.from_words(list("abcd"), heads=[0, 4, 1, 3]))
+
+
+def test_no_words() -> None:
+    assert draw_spans(Sentence.from_words([])) == []
