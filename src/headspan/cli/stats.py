@@ -60,8 +60,11 @@ def _print(console: Console, s: Stats) -> None:
         table.add_row(*row)
     console.print(table)
     console.print("\n[bold]Words in a sentence[/bold]")
-    most = max(s.histogram().values(), default=0) or 1
-    for name, count in s.histogram().items():
+    bins = list(s.histogram().items())
+    while bins and not bins[-1][1]:
+        bins.pop()
+    most = max((count for _, count in bins), default=1)
+    for name, count in bins:
         bar = "█" * round(_BAR * count / most) or ("▏" if count else "")
         console.print(f"{name:>8} {count:>8,} {bar}".rstrip())
     console.print()

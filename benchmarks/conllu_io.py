@@ -1,0 +1,63 @@
+"""Reading and writing a treebank: headspan against the conllu package, in one run.
+
+    python benchmarks/conllu_io.py [FILE] [--repeats N] [--json FILE]
+
+FILE is a CoNLL-U file, by default the training part of UD English EWT 2.2 beside the checkout.
+Both read all sentences and write them again; headspan must give the same bytes back.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from statistics import median
+
+import conllu as conllu_package
+
+from headspan import conllu
+from reporting import arguments, ratio, report, timed_in_turns
+
+ROOT = Path(__file__).resolve().parent.parent
+DEFAULT = ROOT.parent / "shared/treebanks/ud-2.2/en_ewt/en_ewt-ud-train.conllu"
+
+
+def main() -> None:
+    parser = arguments(__doc__.split("\n")[0] if __doc__ else None)
+    parser.add_argument("file", nargs="?", type=Path, default=DEFAULT)
+    options = parser.parse_args()
+    data = options.file.read_bytes()
+    words = sum(map(len, conllu.read(options.file)))
+    written: dict[str, bytes] = {}
+
+    def ours() -> None:
+        out = io.BytesIO()
+        conllu.write(conllu.read(options.file), out)
+        written["headspan"] = out.getvalue()
+
+    def theirs() -> None:
+        out = io.StringIO()
+        with options.file.open(encoding="utf-8") as file:
+            for sentence in conllu_package.parse_incr(file):
+                out.write(sentence.serialize())
+        written["conllu"] = out.getvalue().encode()
+
+    seconds = timed_in_turns({"headspan": ours, "conllu": theirs}, options.repeats)
+    rows = [
+        {
+            "package": name,
+            "seconds": median(times),
+            "words a second": round(words / median(times)),
+            "same bytes": "yes" if written[name] == data else "no",
+        }
+        for name, times in seconds.items()
+    ]
+    report(
+        f"Reading and writing {options.file.name}: {words:,} words, {len(data):,} bytes",
+        rows,
+        options.json,
+        **{"times faster": ratio(seconds["conllu"], seconds["headspan"])},
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""Every code block of the README and the docs does what it says."""
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(language: str) -> list[object]:
+    """The code blocks of a language, on all pages."""
+    found = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for match in BLOCK.finditer(text):
+            if match[1] == language:
+                line = text.count("\n", 0, match.start()) + 1
+                found.append(pytest.param(match[2], id=f"{page.name}:{line}"))
+    return found
+
+
+def shell(command: str) -> str:
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-ec", command],
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_blocks_are_of_a_kind_that_is_tested() -> None:
+    for page in PAGES:
+        kinds = {match[1] for match in BLOCK.finditer(page.read_text(encoding="utf-8"))}
+        assert kinds <= {"sh", "console", "python", "text"}, page
+
+
+@pytest.mark.parametrize("block", blocks("console"))
+def test_a_session_at_the_terminal(block: str) -> None:
+    """Lines after `$` are run; what follows is what they print; `…` stands for the rest."""
+    for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
+        printed = [line.rstrip() for line in shell(command).rstrip("\n").split("\n")]
+        wanted = expected.rstrip("\n").split("\n")
+        if wanted[-1] == "…":
+            wanted.pop()
+            printed = printed[: len(wanted)]
+        assert printed == wanted
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_sessions(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    text = page.read_text(encoding="utf-8")
+    code = "\n".join(match[2] for match in BLOCK.finditer(text) if match[1] == "python")
+    test = doctest.DocTestParser().get_doctest(code, {}, page.name, str(page), 0)
+    assert ">>>" not in code or test.examples
+    runner = doctest.DocTestRunner(verbose=False)
+    runner.run(test)
+    assert runner.failures == 0
+
+
+@pytest.mark.parametrize("block", blocks("sh"))
+def test_commands_that_set_things_up(block: str) -> None:
+    """What cannot run inside a test, such as `make test`, at least exists."""
+    for line in block.strip().split("\n"):
+        command = line.partition("#")[0].split()
+        if command[0] == "make":
+            assert (
+                subprocess.run(
+                    ["make", "-n", *command[1:]], cwd=ROOT, capture_output=True, check=False
+                ).returncode
+                == 0
+            )
+        else:
+            assert command[0] == "python"
+            assert (ROOT / command[1]).exists()
