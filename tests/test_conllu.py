@@ -257,6 +257,9 @@ def test_open_files_are_read_and_left_open(tmp_path: Path) -> None:
     with path.open(encoding="utf-8") as text:
         assert len(list(conllu.read(text))) == 1
         assert not text.closed
+    with path.open("rb") as binary:
+        next(conllu.read(binary))
+        assert not binary.closed
 
 
 @pytest.mark.parametrize("packed", [False, True])

@@ -154,13 +154,14 @@ def _lines(stream: IO[bytes] | IO[str], name: str) -> Iterator[bytes]:
 def _byte_lines(stream: IO[bytes] | IO[str]) -> Iterator[bytes]:
     """The lines as bytes, cut at line feeds only: text files may also cut at carriage returns."""
     if not isinstance(stream, io.TextIOBase):
-        yield from cast(IO[bytes], stream)
+        for line in cast(IO[bytes], stream):  # not `yield from`, which would close a file of others
+            yield line
         return
     rest = ""
     while piece := stream.read(1 << 16):
         *lines, rest = (rest + piece).split("\n")
-        for line in lines:
-            yield line.encode() + b"\n"
+        for text in lines:
+            yield text.encode() + b"\n"
     if rest:
         yield rest.encode()
 
