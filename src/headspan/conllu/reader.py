@@ -154,7 +154,7 @@ def _lines(stream: IO[bytes] | IO[str], name: str) -> Iterator[bytes]:
 def _byte_lines(stream: IO[bytes] | IO[str]) -> Iterator[bytes]:
     """The lines as bytes, cut at line feeds only: text files may also cut at carriage returns."""
     if not isinstance(stream, io.TextIOBase):
-        for line in cast(IO[bytes], stream):  # not `yield from`, which would close a file of others
+        for line in cast(IO[bytes], stream):  # noqa: UP028 (it would close the files of others)
             yield line
         return
     rest = ""
