@@ -15,17 +15,16 @@ from statistics import median
 import conllu as conllu_package
 
 from headspan import conllu
-from reporting import arguments, ratio, report, timed_in_turns
+from reporting import SHARED, arguments, needed, ratio, report, timed_in_turns
 
-ROOT = Path(__file__).resolve().parent.parent
-DEFAULT = ROOT.parent / "shared/treebanks/ud-2.2/en_ewt/en_ewt-ud-train.conllu"
+DEFAULT = SHARED / "treebanks/ud-2.2/en_ewt/en_ewt-ud-train.conllu"
 
 
 def main() -> None:
     parser = arguments(__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("file", nargs="?", type=Path, default=DEFAULT)
     options = parser.parse_args()
-    data = options.file.read_bytes()
+    data = needed(options.file).read_bytes()
     words = sum(map(len, conllu.read(options.file)))
     written: dict[str, bytes] = {}
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +15,16 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = Path(os.environ.get("HEADSPAN_SHARED", ROOT.parent / "shared"))
+
+
+def needed(path: Path) -> Path:
+    """A file that the benchmark cannot do without; says so where it is not there."""
+    if not path.exists():
+        sys.exit(f"{path}: is not there; give another file, or set HEADSPAN_SHARED")
+    return path
 
 
 def arguments(description: str | None) -> argparse.ArgumentParser:

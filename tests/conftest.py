@@ -4,6 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# a busy machine must not make a test fail
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("HEADSPAN_SHARED", ROOT.parent / "shared"))
@@ -13,7 +18,7 @@ def shared(path: str) -> Path:
     """A file of real data; the test skips where it is not there."""
     found = SHARED / path
     if not found.exists():
-        pytest.skip(f"needs real data: {path} is not in {SHARED.name}/ beside the checkout")
+        pytest.skip(f"needs real data: {path} is not in {os.path.relpath(SHARED, ROOT)}")
     return found
 
 

@@ -137,6 +137,46 @@ def test_score_as_a_table_and_as_json(gold: Path, tmp_path: Path) -> None:
     assert "95% interval" in run("score", gold, system, gold).stdout
 
 
+def test_gold_may_be_a_pipe_but_only_one_file_can(gold: Path) -> None:
+    assert json.loads(run("score", "-", gold, gold, "--json", stdin=GOLD).stdout)["systems"]
+    assert "can be one of the files only" in run("score", "-", "-", code=2).stderr
+
+
+def test_nothing_that_counts(tmp_path: Path) -> None:
+    path = tmp_path / "p.conllu"
+    path.write_text("1\t!\t!\tPUNCT\t.\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
+    assert "Distance to root" in run("score", path, path, "--punct", "upos", "--breakdowns").stdout
+    assert json.loads(run("score", path, path, path, "--punct", "upos", "--json").stdout)["systems"]
+
+
+def test_names_are_shown_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "a:smile:[red].conllu"
+    path.write_text(GOLD.replace("obl:tmod", "a:on:[b]"), encoding="utf-8")
+    assert ":smile:[red]" in run("score", path, path).stdout
+    assert "a:on:[b]" in run("score", path, path, "--breakdowns").stdout
+    assert "a:on:[b]" in run("stats", path).stdout
+    assert not any(line.endswith(" ") for line in run("stats", path).stdout.splitlines())
+
+
+@pytest.mark.parametrize("command", ["convert {0} -o /dev/full", "convert {0} > /dev/full",
+                                     "stats {0} > /dev/full", "convert - <&-", "convert {0} >&-"])  # fmt: skip
+def test_what_cannot_be_written_is_one_line(gold: Path, command: str) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"'{HEADSPAN}' {command.format(gold)}"], capture_output=True, text=True, check=False
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith("headspan: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_terminal_without_the_characters(gold: Path) -> None:
+    done = subprocess.run(
+        [HEADSPAN, "stats", gold], capture_output=True, check=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
+    )  # fmt: skip
+    assert b"words" in done.stdout
+
+
 def test_stats(gold: Path) -> None:
     out = run("stats", gold, gold).stdout
     assert out.count("non-projective arcs") == 2
@@ -201,7 +241,7 @@ def test_skip_bad_says_what_it_left_out(tmp_path: Path) -> None:
     done = run("projectivize", "-", "--skip-bad", stdin=GOLD + "bad\n\n" + cycle + GOLD)
     assert done.stdout.count("# sent_id") == 2
     assert "skipped: standard input:11: found 1 column" in done.stderr
-    assert "skipped 1 bad sentences" in done.stderr
+    assert done.stderr.endswith("skipped 2 sentences\n")
     assert "there is a cycle" in done.stderr
 
 
@@ -226,10 +266,14 @@ def test_a_reader_that_stops_early_is_no_error(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_being_stopped_leaves_nothing_behind(tmp_path: Path, number: int) -> None:
     out = tmp_path / "out.conllu"
     with subprocess.Popen(
-        [HEADSPAN, "convert", "-", "-o", str(out)], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+        [HEADSPAN, "convert", "-", "-o", str(out)],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # not so in the background
     ) as process:
         assert process.stdin
         process.stdin.write((GOLD * 2000).encode())
@@ -239,9 +283,9 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
                 break
             time.sleep(0.05)
         assert list(tmp_path.iterdir())
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         stderr = process.communicate(timeout=30)[1].decode()
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     assert "Traceback" not in stderr
     assert list(tmp_path.iterdir()) == []
 

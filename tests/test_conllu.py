@@ -1,11 +1,15 @@
 import gzip
 import io
 import lzma
+import pickle
 import subprocess
 import sys
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import conllu as independent
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +17,7 @@ from hypothesis import strategies as st
 from conftest import SHARED, shared
 from headspan import HeadspanError, conllu
 from headspan.conllu import NO_HEAD, EmptyNode, MultiwordToken, Sentence
+from headspan.tree import NotProjective
 
 TREEBANKS = sorted(str(p.relative_to(SHARED)) for p in SHARED.glob("treebanks/*/*/*.conllu"))
 
@@ -101,6 +106,8 @@ LAYOUTS = {
     "mixed line ends": DU.replace("_\n", "_\r\n", 2),
     "mixed line ends, none at last": DU.replace("_\n", "_\r\n", 2).rstrip("\n"),
     "CRLF and LF sentences": DU.replace("\n", "\r\n") + DU,
+    "CRLF, cut in the middle of the last line end": DU.replace("\n", "\r\n").rstrip() + "\r",
+    "a lone carriage return at last": DU.rstrip("\n") + "\r",
     "carriage returns inside": DU.replace("chat\t", "ch\rat\t"),
     "two carriage returns": DU.replace("\n", "\r\r\n").removesuffix("\r\r\n"),
     "no last line end": DU.rstrip("\n"),
@@ -165,7 +172,7 @@ def test_whatever_is_read_is_written_the_same(data: st.DataObject) -> None:
             text += line + data.draw(newline)
         for _ in range(data.draw(st.integers(1, 3))):
             text += data.draw(newline)
-    text = text[: len(text) - data.draw(st.integers(0, 2))] if text.endswith("\n\n\n") else text
+    text = text[: len(text) - data.draw(st.integers(0, 3))]
     assert there_and_back(text.encode(), format="conllu") == text.encode()
 
 
@@ -200,9 +207,20 @@ def test_a_sentence_from_words() -> None:
     assert Sentence.from_words(["a"]).heads == (NO_HEAD,)
 
 
+def test_columns_become_tuples_of_plain_strings() -> None:
+    sentence = Sentence.from_words(["a", "b"], heads=np.array([2, 0]), deprels=np.array(["x", "y"]))
+    assert sentence.heads == (2, 0)
+    assert [type(r) for r in sentence.deprels] == [str, str]
+    assert hash(Sentence(*[["_"]] * 5, [0], *[["_"]] * 3))  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        (lambda s: s.with_parse([2.5, 0, 5, 5, 2, 2], ["_"] * 6), "heads must be whole numbers"),
+        (lambda s: s.with_parse(["2", 0, 5, 5, 2, 2], ["_"] * 6), "heads must be whole numbers"),
+        (lambda s: s.with_tags(upos=[1] * 6), "upos of word 1 is 1; expected a string"),
+        (lambda s: Sentence.from_words(["a"], deprels=[]), "0 deprels for a sentence of 1 words"),
         (lambda s: s.with_parse([7, 0, 0, 0, 0, 0], ["_"] * 6), "word 1 has head 7 in a sentence"),
         (lambda s: s.with_parse([0], ["_"]), "1 heads for a sentence of 6 words"),
         (lambda s: s.with_parse([0] * 6, ["_"]), "1 deprels for a sentence of 6 words"),
@@ -223,6 +241,8 @@ def test_columns_that_do_not_fit_are_refused(change, message: str) -> None:  # t
         (Sentence.from_words(["a", "b\n"]), "word 2 has a tab"),
         (Sentence.from_words(["a"], comments=["text"]), "is not one line that starts with #"),
         (Sentence.from_words(["a"], comments=["# a\n1"]), "is not one line that starts with #"),
+        (replace(Sentence.from_words(["a"]), heads=(9,)), "a head lies outside the sentence of 1"),
+        (replace(Sentence.from_words(["a"]), heads=(10**9,)), "a head lies outside"),
         (Sentence.from_words(["\ud800"]), r"U\+D800 cannot be written"),
     ],
 )
@@ -268,6 +288,33 @@ def test_standard_input_and_output(packed: bool) -> None:
     data = gzip.compress(DU.encode()) if packed else DU.encode()
     run = subprocess.run([sys.executable, "-c", code], input=data, capture_output=True, check=True)
     assert run.stdout == DU.encode()
+
+
+@pytest.mark.parametrize("make", [
+    lambda: tempfile.NamedTemporaryFile("w+", encoding="utf-8"),
+    lambda: tempfile.NamedTemporaryFile("w+b"),
+    lambda: tempfile.SpooledTemporaryFile(mode="w+", encoding="utf-8"),
+    lambda: tempfile.TemporaryFile("w+b"),
+])  # fmt: skip
+def test_temporary_files(make) -> None:  # type: ignore[no-untyped-def]
+    with make() as file:
+        conllu.write(conllu.parse(DU), file)
+        file.seek(0)
+        assert conllu.to_text(conllu.read(file)) == DU
+
+
+def test_what_is_no_source() -> None:
+    for wrong in (None, b"path", 7):
+        with pytest.raises(HeadspanError, match="expected a path or an open file"):
+            conllu.read(wrong)  # type: ignore[arg-type]
+    with pytest.raises(HeadspanError, match="use parse"):
+        conllu.read(DU)
+    with pytest.raises(HeadspanError, match="cannot be read"):
+        conllu.read("a\0b")
+    with pytest.raises(HeadspanError, match="format is 'CoNLL-X'; expected one of conllu, conllx"):
+        conllu.parse(DU, format="CoNLL-X")  # type: ignore[arg-type]
+    with pytest.raises(HeadspanError, match="format is 'xml'"):
+        conllu.to_text([], format="xml")  # type: ignore[arg-type]
 
 
 def test_reading_holds_one_sentence_at_a_time() -> None:
@@ -352,3 +399,29 @@ def test_the_name_decides_where_the_first_word_does_not(tmp_path: Path) -> None:
     reader = conllu.parse(WORD.replace("\t_\t_", "\t0:root\t_"))
     next(reader)
     assert reader.format == "conllu"
+
+
+def test_a_bad_first_sentence_does_not_decide_the_format() -> None:
+    """One line with spaces for tabs, as by a paste accident, must not make a file CoNLL-X."""
+    broken = DU.replace("\t", " ", 9)
+    reader = conllu.parse(broken + DU, skip_bad=True)
+    assert conllu.to_text(reader) == DU
+    assert reader.skipped == 1
+    reader = conllu.parse("what is this\n\n" + CONLLX, skip_bad=True)
+    assert [s.forms[0] for s in reader] == ["The", "Yes"]
+    assert reader.format == "conllx"
+
+
+def test_conllx_with_tabs_is_cut_at_tabs_only() -> None:
+    with pytest.raises(conllu.ConlluError, match=r"9 columns .* \(it was read as CoNLL-X\)"):
+        list(conllu.parse("1\tNew York\tNY\tN\tN\t_\t0\troot\t_\n\n", format="conllx"))
+    (sentence,) = conllu.parse("1 10\u00a0000 _ N N _ 0 root _ _\n\n")
+    assert sentence.forms == ("10\u00a0000",)
+
+
+def test_errors_travel_between_processes() -> None:
+    error = conllu.ConlluError("f", 1, "a", "b")
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.line) == (str(error), 1)
+    arc = pickle.loads(pickle.dumps(NotProjective((1, 2)))).arc
+    assert arc == (1, 2)

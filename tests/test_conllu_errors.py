@@ -117,6 +117,9 @@ def test_text_in_another_encoding(tmp_path: Path) -> None:
         list(conllu.read(path))
     with path.open(encoding="utf-8") as file, pytest.raises(ConlluError, match="not UTF-8"):
         list(conllu.read(file))
+    reader = conllu.parse(GOOD + GOOD.replace("a", "\ud800") + GOOD, skip_bad=True)
+    assert len(list(reader)) == 2
+    assert reader.errors[0].line == 3
     path.write_text(GOOD, encoding="utf-16")
     with pytest.raises(ConlluError, match="NUL"):
         list(conllu.read(path))
@@ -132,7 +135,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 def test_conllx_errors() -> None:
     with pytest.raises(ConlluError, match=r"text:2: found the ID '3'; expected the ID 2"):
         list(conllu.parse("1 a _ N N _ 0 r _ _\n3 b _ N N _ 1 r _ _\n\n"))
-    with pytest.raises(ConlluError, match=r"9 columns.*separated by white space"):
+    with pytest.raises(ConlluError, match=r"9 columns.*separated by spaces or tabs"):
         list(conllu.parse("1 a _ N N _ 0 r _ _\n2 b _ N N _ 1 r _\n\n"))
     with pytest.raises(ConlluError, match="the ID '1-2'"):
         list(conllu.parse(rows("1-2", "1", "2"), format="conllx"))

@@ -1,3 +1,4 @@
+import gzip
 import os
 import stat
 import threading
@@ -53,14 +54,20 @@ def test_an_existing_file_is_kept_unless_told_otherwise(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-def test_a_link_stays_a_link(tmp_path: Path) -> None:
+def test_a_link_stays_a_link_and_its_name_decides_about_compression(tmp_path: Path) -> None:
     (tmp_path / "real").write_bytes(b"old")
-    link = tmp_path / "link"
+    link = tmp_path / "link.gz"
     link.symlink_to("real")
     with open_output(link) as stream:
         stream.write(b"new")
     assert link.is_symlink()
-    assert (tmp_path / "real").read_bytes() == b"new"
+    assert gzip.decompress((tmp_path / "real").read_bytes()) == b"new"
+
+
+def test_a_long_name_is_no_obstacle(tmp_path: Path) -> None:
+    with open_output(tmp_path / ("x" * 250)) as stream:
+        stream.write(b"new")
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_devices_and_pipes_are_written_directly(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import shared
-from headspan import conllu
+from headspan import HeadspanError, conllu
 from headspan.pseudoprojective import Scheme, deprojectivize, projectivize
 from headspan.tree import check_tree, is_projective
 from trees import all_trees, random_projective_tree, random_tree
@@ -92,7 +92,7 @@ def test_restoring_is_total(n: int, labels: list[str], scheme: Scheme, rng: rand
     heads = random_projective_tree(n, rng)
     restored = deprojectivize(heads, labels[:n], scheme=scheme)
     check_tree(restored.heads)
-    assert all(label in ("a", "b", "\\", "_") for label in restored.deprels)
+    assert all(label in ("a", "b", "\\", "_", "") for label in restored.deprels)
 
 
 @given(st.integers(1, 30), st.sampled_from(SCHEMES), st.randoms(use_true_random=False))
@@ -116,6 +116,17 @@ def test_a_monstrous_sentence_is_restored_in_bounded_time() -> None:
     restored = deprojectivize(heads, labels)
     check_tree(restored.heads)
     assert set(restored.deprels) == {"a", "b"}
+    star = deprojectivize([0] + [1] * 499, ["x|x%"] * 500, scheme="path")
+    check_tree(star.heads)
+
+
+def test_a_scheme_that_is_none() -> None:
+    with pytest.raises(
+        HeadspanError, match=r"scheme is 'tail'; expected one of head, path, head\+path"
+    ):
+        projectivize([0], ["a"], scheme="tail")  # type: ignore[arg-type]
+    with pytest.raises(HeadspanError, match="scheme is 'tail'"):
+        deprojectivize([0], ["a"], scheme="tail")  # type: ignore[arg-type]
 
 
 def test_several_roots_and_no_words() -> None:

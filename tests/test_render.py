@@ -41,6 +41,11 @@ def test_wide_and_combining_characters_keep_their_columns() -> None:
     assert len({text_width(line) for line in panel[2:]}) == 1
 
 
+def test_words_without_width() -> None:
+    (panel,) = draw_spans(Sentence.from_words(["\u200b", "c", "d"], heads=[0, 1, 1]))
+    assert panel[3] == "  ├c─┼d─┤"
+
+
 def test_control_characters_do_not_reach_the_terminal() -> None:
     (panel,) = draw_spans(Sentence.from_words(["\x1b[31m", "b"], heads=[0, 1]))
     assert not any("\x1b" in line for line in panel)

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from conftest import shared
-from headspan import conllu
+from headspan import HeadspanError, conllu
 from headspan.conllu import Sentence
 from headspan.scoring import (
     BREAKDOWNS,
@@ -306,8 +306,28 @@ def test_comparing_two_systems() -> None:
     assert (same.difference, same.low, same.high, same.p) == (0, 0, 0, 1)
     assert compare(bad, good, seed=1) == compare(bad, good, seed=1)
     assert compare(bad, good, seed=1) != compare(bad, good, seed=2)
-    with pytest.raises(ScoringError, match="same gold"):
+    with pytest.raises(ScoringError, match="same words"):
         compare(good, evaluate(GOLD, GOLD))
+    with pytest.raises(ScoringError, match="same words"):
+        compare(evaluate(GOLD, GOLD, punct="upos"), evaluate(GOLD, GOLD))
+    with pytest.raises(ScoringError, match="subtypes"):
+        compare(evaluate(GOLD, GOLD, subtypes="strip"), evaluate(GOLD, GOLD))
+    with pytest.raises(ScoringError, match="0 samples"):
+        compare(good, good, samples=0)
+
+
+def test_options_that_are_none() -> None:
+    for options in ({"punct": "PTB"}, {"subtypes": "none"}):
+        with pytest.raises(HeadspanError, match="expected one of keep"):
+            evaluate(GOLD, GOLD, **options)
+    with pytest.raises(HeadspanError, match="no breakdown by 'word'; there are sentence_length"):
+        breakdown(evaluate(GOLD, GOLD), "word")
+
+
+def test_words_without_characters_are_refused() -> None:
+    blank = [Sentence.from_words(["a", "\u00a0"], heads=[0, 1], deprels=["x", "y"])]
+    with pytest.raises(ScoringError, match="sentence 1: word 2 has no characters"):
+        score(blank, blank)
 
 
 def test_the_p_value_is_what_all_shuffles_say() -> None:

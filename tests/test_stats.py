@@ -36,11 +36,13 @@ def test_what_would_break_training() -> None:
 
 def test_what_cannot_be_read_is_counted_too() -> None:
     text = conllu.to_text([tree(0)])
-    figures = stats(conllu.parse("# c\n\n" + text + "bad\n\n" + text, skip_bad=True))
+    reader = conllu.parse("# c\n\n" + text + "bad\n\n# d\n\n" + text, skip_bad=True)
+    figures = stats(reader)
+    figures.add_unreadable(reader)
     assert figures.sentences == 2
     assert figures.problems["unreadable"].count == 1
     assert figures.problems["unreadable"].first.startswith("text:5: found 1 column")
-    assert figures.problems["no_words"].count == 1
+    assert figures.problems["no_words"].count == 2
 
 
 def test_nothing() -> None:

@@ -119,7 +119,7 @@ def test_a_large_tree_with_many_crossings_is_quick() -> None:
         ([2, 1], "cycle: word 1 under word 2 under word 1"),
         ([1, 0], "cycle: word 1 under word 1"),
         ([3, 0], "word 1 has head 3 in a sentence of 2 words"),
-        ([-1], "word 1 has head -1"),
+        ([-1], "word 1 has no head"),
     ],
 )
 def test_what_is_no_tree_is_named(heads: list[int], message: str) -> None:

@@ -1,5 +1,17 @@
 """The one exception type that a user of headspan has to know."""
 
+from typing import Any, get_args
+
 
 class HeadspanError(Exception):
     """Something a user gave to headspan cannot be used; the message says what and why."""
+
+
+def check_choice(name: str, value: Any, choices: Any) -> None:
+    """Raise HeadspanError unless the value is one of a Literal's.
+
+    Types are not checked at run time, and a misspelled option must not quietly mean another.
+    """
+    if value not in get_args(choices):
+        allowed = ", ".join(map(str, get_args(choices)))
+        raise HeadspanError(f"{name} is {value!r}; expected one of {allowed}")

@@ -6,6 +6,7 @@ import gzip
 import io
 import lzma
 import os
+import secrets
 import stat
 import sys
 from collections.abc import Iterator
@@ -27,16 +28,34 @@ def open_input(path: PathLike, opened: ExitStack) -> BinaryIO:
     what was opened.
     """
     if path == "-":
+        if sys.stdin is None:
+            raise HeadspanError("standard input is closed")
         return decompressed(sys.stdin.buffer, opened)
     try:
         return decompressed(opened.enter_context(Path(path).open("rb")), opened)
-    except OSError as error:
-        raise HeadspanError(f"{os.fspath(path)}: cannot be read: {_reason(error)}") from error
+    except (OSError, ValueError) as error:
+        raise HeadspanError(f"{os.fspath(path)}: cannot be read: {reason(error)}") from error
+
+
+def input_name(path: PathLike) -> str:
+    """What messages call a file that is read."""
+    return "standard input" if path == "-" else os.fspath(path)
+
+
+def is_text(stream: object) -> bool:
+    """Whether an open file holds text rather than bytes; wrappers such as tempfile's count too."""
+    if isinstance(stream, io.TextIOBase):
+        return True
+    if isinstance(stream, io.IOBase) or not hasattr(stream, "mode"):
+        return hasattr(stream, "encoding")
+    return "b" not in str(stream.mode)
 
 
 def decompressed(stream: BinaryIO, opened: ExitStack) -> BinaryIO:
     """The stream, unpacked if its first bytes say that it is gzip or xz."""
     if not hasattr(stream, "peek"):
+        if not isinstance(stream, io.RawIOBase | io.BufferedIOBase):
+            return stream
         buffered = io.BufferedReader(cast(io.RawIOBase, stream))
         opened.callback(buffered.detach)  # or the buffer would close a stream that is not ours
         stream = cast(BinaryIO, buffered)
@@ -57,6 +76,8 @@ def open_output(path: PathLike, *, overwrite: bool = True) -> Iterator[BinaryIO]
     names that end in `.gz` or `.xz` are compressed.
     """
     if path == "-":
+        if sys.stdout is None:
+            raise HeadspanError("standard output is closed")
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
@@ -73,19 +94,19 @@ def open_output(path: PathLike, *, overwrite: bool = True) -> Iterator[BinaryIO]
         return
     if mode is not None and not overwrite:
         raise HeadspanError(f"{os.fspath(path)}: exists already; --force writes over it")
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    temporary = target.with_name(f".headspan-{secrets.token_hex(6)}.tmp")
     try:
         file = temporary.open("xb")
     except OSError as error:
-        raise HeadspanError(f"{os.fspath(path)}: cannot be written: {_reason(error)}") from error
+        raise HeadspanError(f"{os.fspath(path)}: cannot be written: {reason(error)}") from error
     try:
         with file:
-            if mode is not None:
-                os.fchmod(file.fileno(), stat.S_IMODE(mode))
-            with _compressed(file, target.suffix) as stream:
+            with _compressed(file, Path(path).suffix) as stream:
                 yield stream
             file.flush()
             os.fsync(file.fileno())
+        if mode is not None:
+            temporary.chmod(stat.S_IMODE(mode))
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -104,5 +125,6 @@ def _compressed(file: IO[bytes], suffix: str) -> Iterator[BinaryIO]:
         yield cast(BinaryIO, file)
 
 
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+def reason(error: Exception) -> str:
+    """Why something could not be read or written, for a message."""
+    return (getattr(error, "strerror", None) or str(error)).lower()

@@ -29,12 +29,13 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Literal, NamedTuple, TypeAlias
 
+from headspan.errors import check_choice
 from headspan.tree import depths, nonprojective_arcs
 
 Scheme: TypeAlias = Literal["head", "path", "head+path"]
 
 _MOST_TRIES = 64
-_MOST_STEPS = 2_000_000  # a bound on tries × lifted words × words, for monstrous sentences
+_MOST_STEPS = 200_000  # lifts × words that trying may cost, for monstrous sentences
 _ENCODED = re.compile(r"((?:[^|%\\]|\\.|\\$)*)(?:(\|)((?:[^%\\]|\\.|\\$)*))?(%)?", re.DOTALL)
 
 
@@ -62,7 +63,12 @@ def projectivize(heads: Sequence[int], deprels: Sequence[str], *, scheme: Scheme
     heads: heads[k−1] is the head of word k, 0 for a root. deprels: the relations in the same order.
     O(n) for each arc that is lifted.
     """
-    lifted_from, passed, new = _lift(heads)
+    check_choice("scheme", scheme, Scheme)
+    return _encoded(_lift(heads), deprels, scheme)
+
+
+def _encoded(lifting: _Lifting, deprels: Sequence[str], scheme: Scheme) -> Parse:
+    lifted_from, passed, new, _ = lifting
     labels = [
         _encode(
             _Mark(relation, bool(source), deprels[source - 1] if source else "", was_passed), scheme
@@ -80,6 +86,7 @@ def deprojectivize(
     Total: whatever the labels say, the result is a tree if the input is one, and no encoding is
     left in its labels.
     """
+    check_choice("scheme", scheme, Scheme)
     marks = [_decode(label) for label in deprels]
     relations = [mark.relation for mark in marks]
     depth = depths(heads)
@@ -89,29 +96,44 @@ def deprojectivize(
     lifted.sort(key=lambda k: (depth[k - 1], -k))  # a word before the words below it
     best: list[int] | None = None
     given = Parse(list(heads), list(deprels))
-    tries = min(_MOST_TRIES, 1 + _MOST_STEPS // (len(lifted) * len(heads)))
-    for ranks in islice(_by_likelihood(len(lifted)), tries):
+    budget = _MOST_STEPS // len(heads)
+    for ranks in islice(_by_likelihood(len(lifted)), _MOST_TRIES):
+        budget -= len(lifted)
         restored = _restore(heads, marks, lifted, ranks, scheme)
-        if restored is None:
-            continue
-        if projectivize(restored, relations, scheme=scheme) == given:
-            return Parse(restored, relations)
-        best = best or restored
+        if restored is not None:
+            best = best or restored
+            lifting = _lift(restored, most=budget)
+            if _encoded(lifting, relations, scheme) == given:
+                return Parse(restored, relations)
+            budget -= lifting.lifts
+        if budget <= 0:
+            break
     return Parse(best or list(heads), relations)
 
 
-def _lift(heads: Sequence[int]) -> tuple[list[int], list[bool], list[int]]:
+class _Lifting(NamedTuple):
     """For each word the head it was lifted from (0 if it was not), whether one was lifted past it,
     and its new head.
     """
+
+    lifted_from: list[int]
+    passed: list[bool]
+    heads: list[int]
+    lifts: int
+
+
+def _lift(heads: Sequence[int], *, most: int | None = None) -> _Lifting:
+    """Lift until the tree is projective, or `most` times."""
     new = list(heads)
     lifted_from, passed = [0] * len(new), [False] * len(new)
-    while arcs := nonprojective_arcs(new):
+    lifts = 0
+    while (most is None or lifts < most) and (arcs := nonprojective_arcs(new)):
+        lifts += 1
         head, dependent = min(arcs, key=lambda arc: abs(arc[0] - arc[1]))  # the first among equals
         lifted_from[dependent - 1] = lifted_from[dependent - 1] or head
         passed[head - 1] = True
         new[dependent - 1] = new[head - 1]
-    return lifted_from, passed, new
+    return _Lifting(lifted_from, passed, new, lifts)
 
 
 def _by_likelihood(words: int) -> Iterator[tuple[int, ...]]:
@@ -191,7 +213,7 @@ def _decode(label: str) -> _Mark:
     match = _ENCODED.match(label)
     relation, bar, head, percent = match.groups() if match else (label, None, None, None)
     return _Mark(
-        relation=_unescaped(relation) or "_",
+        relation=_unescaped(relation) or ("_" if label else ""),
         lifted=bar is not None,
         head_relation=_unescaped(head or ""),
         passed=percent is not None,

@@ -62,7 +62,8 @@ class Stats:
             place += f" ({sentence.sent_id})"
         if not n:
             if sentence.comments:
-                self._note("no_words", f"after {place}" if self.sentences else "at the start")
+                after = f"after sentence {self.sentences}"
+                self._note("no_words", after if self.sentences else "at the start")
             return
         self.sentences += 1
         self.words += n
@@ -149,11 +150,9 @@ def percent(part: int, whole: int) -> float:
 def stats(sentences: Iterable[Sentence], name: str = "") -> Stats:
     """The figures of a treebank, in one pass and constant memory.
 
-    A Reader that skips bad sentences has them counted among the problems.
+    What a Reader skips is added afterwards with `add_unreadable`.
     """
     figures = Stats(name or getattr(sentences, "name", "treebank"))
     for sentence in sentences:
         figures.add(sentence)
-    if isinstance(sentences, Reader):
-        figures.add_unreadable(sentences)
     return figures

@@ -36,6 +36,9 @@ class NotProjective(TreeError):  # noqa: N818 (it names the finding)
         )
         self.arc = arc
 
+    def __reduce__(self) -> tuple[type[NotProjective], tuple[tuple[int, int]]]:
+        return type(self), (self.arc,)
+
 
 def check_tree(heads: Sequence[int], *, single_root: bool = True) -> None:
     """Raise TreeError unless the heads are a tree: one root, no cycle, no head outside.
@@ -124,7 +127,9 @@ def bottom_up(heads: Sequence[int]) -> list[int]:
     n = len(heads)
     waiting = [0] * (n + 1)  # children not yet in the order
     for k, head in enumerate(heads, 1):
-        if not 0 <= head <= n:
+        if head < 0:
+            raise TreeError(f"word {k} has no head")
+        if head > n:
             raise TreeError(f"word {k} has head {head} in a sentence of {n} words")
         waiting[head] += 1
     order = [k for k in range(1, n + 1) if not waiting[k]]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
+import signal
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
 from headspan import __version__
 from headspan.cli import convert, draw, pseudoprojective, score, stats
 from headspan.errors import HeadspanError
+from headspan.files import reason
 
 app = typer.Typer(
     name="headspan",
@@ -49,12 +52,30 @@ def _root(
 
 def main() -> None:
     """Run the command line. What a user can mend is said in one line, with exit code 2."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so files are cleared
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a character is no error
     try:
         app()
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except HeadspanError as error:
-        print(f"headspan: {error}", file=sys.stderr)
-        sys.exit(2)
+        _fail(str(error))
     except BrokenPipeError:  # whoever read our output has stopped: not our business any more
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         sys.exit(1)
+    except OSError as error:  # a full disk, a device that refuses
+        _drop_output()
+        _fail(f"{error.filename or 'standard output'}: cannot be read or written: {reason(error)}")
+
+
+def _fail(message: str) -> NoReturn:
+    print(f"headspan: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+def _drop_output() -> None:
+    """Send what is still in the buffer of standard output nowhere."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

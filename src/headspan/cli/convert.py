@@ -8,7 +8,7 @@ import typer
 
 from headspan import conllu
 from headspan.cli.options import Force, Input, Output, SkipBad, report_skipped, with_progress
-from headspan.conllu import Format
+from headspan.conllu import Format, format_of_name
 
 
 def convert(
@@ -31,8 +31,7 @@ def convert(
     CoNLL-U to CoNLL-U gives the same bytes. CoNLL-X has no place for comments, multiword tokens,
     empty nodes, DEPS and MISC; what it has in PHEAD and PDEPREL is kept in MISC of CoNLL-U.
     """
-    bare = output.removesuffix(".gz").removesuffix(".xz")
-    target: Format = to or ("conllx" if bare.endswith((".conllx", ".conll")) else "conllu")
+    target = to or format_of_name(output)
     with conllu.read(source, format=from_, skip_bad=skip_bad) as reader:
         sentences = with_progress(reader, "sentences")
         conllu.write(sentences, output, format=target, overwrite=force)

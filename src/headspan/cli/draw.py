@@ -23,7 +23,11 @@ def draw(source: Input) -> None:
     """
     console = terminal()
     with conllu.read(source) as reader:
-        for number, sentence in enumerate(reader, 1):
+        number = 0
+        for sentence in reader:
+            if not len(sentence):
+                continue
+            number += 1
             if number > 1:
                 console.print()
             _draw(console, sentence, f"{reader.name}: sentence {number}")

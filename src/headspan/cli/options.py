@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, TypeVar
 
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from headspan.conllu import Reader
@@ -37,14 +37,26 @@ SkipBad = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
 _T = TypeVar("_T")
+_REASONS = 10  # that are spelled out
 
 
 def terminal() -> Console:
     """Where tables and drawings go: in colour in a terminal, plain and wide enough in a pipe."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, soft_wrap=True, emoji=False)
     if not console.is_terminal:
         console.width = 120
     return console
+
+
+def show(console: Console, *things: RenderableType) -> None:
+    """Print tables and lines; in a pipe without the spaces that pad a table."""
+    if console.is_terminal:
+        console.print(*things, sep="\n")
+        return
+    with console.capture() as captured:
+        console.print(*things, sep="\n")
+    for line in captured.get().split("\n")[:-1]:
+        console.out(line.rstrip())
 
 
 def with_progress(items: Iterable[_T], what: str) -> Iterator[_T]:
@@ -66,9 +78,11 @@ def with_progress(items: Iterable[_T], what: str) -> Iterator[_T]:
             yield item
 
 
-def report_skipped(reader: Reader) -> None:
-    """Say on standard error what the reader left out."""
-    if reader.skipped:
-        for error in reader.errors[:10]:
-            print(f"headspan: skipped: {error}", file=sys.stderr)
-        print(f"headspan: {reader.name}: skipped {reader.skipped} bad sentences", file=sys.stderr)
+def report_skipped(reader: Reader, others: Sequence[str] = ()) -> None:
+    """Say on standard error what was left out: by the reader, and for other reasons."""
+    reasons = [*map(str, reader.errors), *others]
+    for why in reasons[:_REASONS]:
+        print(f"headspan: skipped: {why}", file=sys.stderr)
+    if total := reader.skipped + len(others):
+        sentences = "1 sentence" if total == 1 else f"{total:,} sentences"
+        print(f"headspan: {reader.name}: skipped {sentences}", file=sys.stderr)

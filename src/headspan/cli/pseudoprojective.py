@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Annotated, Protocol
@@ -66,28 +65,34 @@ def _transform(
     force: bool,
 ) -> None:
     with conllu.read(source, skip_bad=skip_bad) as reader:
-        first = list(islice(reader, 1))  # now the reader knows the format; the output has the same
+        first: list[Sentence] = []
+        while reader.format is None and (some := list(islice(reader, 1))):
+            first += some  # until the reader knows the format; the output has the same
         sentences = with_progress(chain(first, reader), "sentences")
-        transformed = _transformed(sentences, transformation, scheme, source, skip_bad)
+        skipped: list[str] | None = [] if skip_bad else None
+        transformed = _transformed(sentences, transformation, scheme, reader.name, skipped)
         conllu.write(transformed, output, format=reader.format or "conllu", overwrite=force)
-        report_skipped(reader)
+        report_skipped(reader, skipped or ())
 
 
 def _transformed(
     sentences: Iterable[Sentence],
     transformation: _Transformation,
     scheme: Scheme,
-    source: str,
-    skip_bad: bool,
+    name: str,
+    skipped: list[str] | None,
 ) -> Iterator[Sentence]:
-    for number, sentence in enumerate(sentences, 1):
+    """The transformed sentences; what is no tree goes to `skipped`, if there is such a list."""
+    number = 0
+    for sentence in sentences:
+        number += len(sentence) > 0
         try:
             parse = transformation(sentence.heads, sentence.deprels, scheme=scheme)
         except TreeError as error:
-            name = f" ({sentence.sent_id})" if sentence.sent_id else ""
-            message = f"{source}: sentence {number}{name}: {error}"
-            if not skip_bad:
+            which = f" ({sentence.sent_id})" if sentence.sent_id else ""
+            message = f"{name}: sentence {number}{which}: {error}"
+            if skipped is None:
                 raise HeadspanError(message) from error
-            print(f"headspan: skipped: {message}", file=sys.stderr)
+            skipped.append(message)
         else:
             yield sentence.with_parse(*parse)

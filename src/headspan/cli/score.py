@@ -9,7 +9,8 @@ import typer
 from rich.markup import escape
 
 from headspan import conllu
-from headspan.cli.options import Json, terminal
+from headspan.cli.options import Json, show, terminal
+from headspan.errors import HeadspanError
 
 if TYPE_CHECKING:
     from headspan.scoring import Evaluation
@@ -45,7 +46,7 @@ def score(
             "length, relation and UPOS, and the relations confused most. JSON always has them.",
         ),
     ] = False,
-    seed: Annotated[int, typer.Option(help="Seed for comparing two systems.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed for comparing two systems.")] = 0,
     json_: Json = False,
 ) -> None:
     """Score a parse against the gold treebank; with two parses, say if they differ.
@@ -58,11 +59,17 @@ def score(
     from headspan import scoring
     from headspan.scoring import report
 
+    if [gold, system, system2].count("-") > 1:
+        raise HeadspanError("standard input, -, can be one of the files only")
+    with conllu.read(gold) as gold_reader:
+        sentences = list(gold_reader)
+
     def evaluate(name: str) -> Evaluation:
-        with conllu.read(gold) as gold_reader, conllu.read(name) as reader:
+        with conllu.read(name) as reader:
             return scoring.score(
-                gold_reader, reader, punct=punct, subtypes=subtypes, names=(gold, name)
-            )
+                sentences, reader, punct=punct, subtypes=subtypes,
+                names=(gold_reader.name, reader.name),
+            )  # fmt: skip
 
     evaluations = [evaluate(name) for name in (system, system2) if name is not None]
     tables = [report.score_table(*evaluations)]
@@ -76,10 +83,12 @@ def score(
         print(json.dumps(result, ensure_ascii=False, indent=2))
         return
     console = terminal()
-    console.print(f"gold {escape(gold)}, punctuation: {punct}, subtypes: {subtypes}\n")
+    console.print(f"gold {escape(gold)}, punctuation: {punct}, subtypes: {subtypes}")
+    if len(evaluations) > 1:
+        for at, evaluation in enumerate(evaluations, 1):
+            console.print(f"{at} is {escape(evaluation.system.name)}")
     if breakdowns:
         tables.extend(report.breakdown_tables(*evaluations))
-    for at, table in enumerate(tables):
-        if at:
-            console.print()
-        console.print(table)
+    for table in tables:
+        console.print()
+        show(console, table)

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from headspan import conllu
-from headspan.cli.options import Json, terminal, with_progress
+from headspan.cli.options import Json, show, terminal, with_progress
 from headspan.stats import PROBLEMS, Stats, percent
 from headspan.stats import stats as gather
 
@@ -58,7 +58,7 @@ def _print(console: Console, s: Stats) -> None:
         ("UPOS tags", f"{len(s.upos):,}", _most_frequent(s.upos)),
     ):
         table.add_row(*row)
-    console.print(table)
+    show(console, table)
     console.print("\n[bold]Words in a sentence[/bold]")
     bins = list(s.histogram().items())
     while bins and not bins[-1][1]:
@@ -72,7 +72,7 @@ def _print(console: Console, s: Stats) -> None:
         console.print("[green]Nothing that would break training.[/green]")
     for name, problem in s.problems.items():
         console.print(
-            f"[red]{problem.count:,} {PROBLEMS[name]}[/red]; the first: {escape(problem.first)}"
+            f"[red]{PROBLEMS[name]}: {problem.count:,}[/red]; the first: {escape(problem.first)}"
         )
     console.print()
 

@@ -9,6 +9,7 @@ Reading holds one sentence at a time; writing what was read gives the same bytes
 PHEAD and PDEPREL, where they are filled, go to MISC as `PHEAD=…|PDEPREL=…`.
 """
 
+from headspan.conllu.blocks import format_of_name
 from headspan.conllu.errors import ConlluError
 from headspan.conllu.reader import Reader, parse, read
 from headspan.conllu.sentence import (
@@ -32,6 +33,7 @@ __all__ = [
     "Reader",
     "Sentence",
     "Token",
+    "format_of_name",
     "parse",
     "read",
     "to_text",

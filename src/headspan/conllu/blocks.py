@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
+from headspan.conllu import projective
 from headspan.conllu.errors import ConlluError, shown
 from headspan.conllu.numerals import head_of, word_ids
 from headspan.conllu.sentence import EmptyNode, Format, Layout, MultiwordToken, Sentence
@@ -19,6 +20,7 @@ _PLAIN = Layout()
 _RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
 _DECIMAL = re.compile(r"(0|[1-9][0-9]{0,8})\.([1-9][0-9]{0,8})")
 _NUMBER = re.compile(r"0|[1-9][0-9]*")
+_SPACES = re.compile(" +")
 
 
 class Block(NamedTuple):
@@ -37,6 +39,7 @@ class BlockParser:
     def __init__(self, name: str, format: Format | None) -> None:
         self.name = name
         self.format = format
+        self._reading_as = format
 
     def sentence(self, block: Block) -> Sentence:
         """The sentence that a block spells. Raises ConlluError."""
@@ -46,18 +49,16 @@ class BlockParser:
         text = self._decoded(block)
         lines = text.split("\n")
         last = "" if lines[-1] else "\n"
-        if not lines[-1]:
+        if last:
             lines.pop()
-        newline: str | tuple[str, ...] = "\n"
+        ends: str | tuple[str, ...] = "\n"
         if "\r" in text:
-            lines, newline = _line_ends(lines)
-            if last:
-                last = newline if isinstance(newline, str) else newline[-1]
+            lines, ends, last = _line_ends(lines, last)
         after = last + block.blanks.decode()
         layout = (
             _PLAIN
-            if newline == "\n" and after == "\n\n" and not block.before
-            else Layout(block.before.decode(), newline, after)
+            if ends == "\n" and after == "\n\n" and not block.before
+            else Layout(block.before.decode(), ends, after)
         )
         words = 0
         while words < len(lines) and lines[words].startswith("#"):
@@ -78,12 +79,11 @@ class BlockParser:
     def _annotated(self, lines: list[str], words: int, start: int, layout: Layout) -> Sentence:
         """A Sentence from its lines, of which the first `words` are comments."""
         comments, lines, start = tuple(lines[:words]), lines[words:], start + words
-        if self.format is None and lines:
-            self.format = _recognised(lines[0], self.name)
+        self._reading_as = self.format or _recognised(lines, self.name)
         rows = [line.split("\t") for line in lines]
-        if self.format == "conllx":
+        if self._reading_as == "conllx":
             rows = [
-                row if len(row) == 10 else line.split()
+                row if len(row) > 1 else _SPACES.split(line.strip(" "))
                 for row, line in zip(rows, lines, strict=True)
             ]
         for offset, row in enumerate(rows):
@@ -94,7 +94,7 @@ class BlockParser:
         empty_nodes: list[EmptyNode] = []
         columns = tuple(zip(*rows, strict=True)) if rows else ((),) * 10
         if columns[0] != word_ids(len(rows)):
-            if self.format == "conllx":
+            if self._reading_as == "conllx":
                 self._wrong_ids(columns[0], start)
             places, rows, multiwords, empty_nodes = self._sorted_rows(rows, start)
             columns = tuple(zip(*rows, strict=True)) if rows else ((),) * 10
@@ -105,8 +105,10 @@ class BlockParser:
             self._wrong_head(spelled_heads, places)
         if heads and max(heads) > len(heads):
             self._wrong_head(spelled_heads, places)
-        if self.format == "conllx":
-            deps, misc = ("_",) * len(heads), tuple(map(_projective_columns, deps, misc))
+        if self._reading_as == "conllx":
+            deps, misc = ("_",) * len(heads), tuple(map(projective.to_misc, deps, misc))
+        if heads:
+            self.format = self._reading_as
         return Sentence(
             forms, lemmas, upos, xpos, feats, heads, deprels, deps, misc,
             comments, tuple(multiwords), tuple(empty_nodes), layout,
@@ -161,9 +163,9 @@ class BlockParser:
             self._fail(line, "a comment after the first word", "comments before the words only")
         if not text.strip():
             self._fail(line, "a line of white space", "ten columns, or an empty line")
-        between = "separated by white space" if self.format == "conllx" else "separated by tabs"
+        between = "by spaces or tabs" if self._reading_as == "conllx" else "by tabs"
         columns = "1 column" if count == 1 else f"{count} columns"
-        self._fail(line, f"{columns} in {shown(text)}", f"10 columns {between}")
+        self._fail(line, f"{columns} in {shown(text)}", f"10 columns separated {between}")
 
     def _wrong_ids(self, names: tuple[str, ...], start: int) -> NoReturn:
         expected = word_ids(len(names))
@@ -180,29 +182,37 @@ class BlockParser:
         raise AssertionError("a wrong head was reported where all are right")
 
     def _fail(self, line: int, found: str, expected: str) -> NoReturn:
-        raise ConlluError(self.name, line, found, expected)
+        note = " (it was read as CoNLL-X)" if self._reading_as == "conllx" else ""
+        raise ConlluError(self.name, line, found, expected + note)
 
 
-def _line_ends(lines: list[str]) -> tuple[list[str], str | tuple[str, ...]]:
-    """The lines without their carriage returns, and what ended them: one string if all agree."""
-    ends = tuple("\r\n" if line.endswith("\r") else "\n" for line in lines)
+def _line_ends(lines: list[str], last: str) -> tuple[list[str], str | tuple[str, ...], str]:
+    """The lines without their carriage returns; what ended all but the last, one string if they
+    agree; and what ended the last, where `last` is its line feed if it has one.
+    """
+    returns = ["\r" if line.endswith("\r") else "" for line in lines]
     bare = [line.removesuffix("\r") for line in lines]
-    return bare, ends[0] if len(set(ends)) == 1 else ends
+    ends = tuple(mark + "\n" for mark in returns[:-1])
+    agreed = set(ends) or {returns[-1] + "\n"}
+    return bare, agreed.pop() if len(agreed) == 1 else ends, returns[-1] + last
 
 
-def _recognised(line: str, name: str) -> Format:
-    """The format of a file, from its first word."""
-    columns = line.split("\t")
-    if len(columns) != 10:
-        return "conllx" if len(line.split()) == 10 else "conllu"
-    if _RANGE.fullmatch(columns[0]) or _DECIMAL.fullmatch(columns[0]) or ":" in columns[8]:
-        return "conllu"
-    if _NUMBER.fullmatch(columns[8]):  # PHEAD; DEPS has a colon
-        return "conllx"
+def _recognised(lines: list[str], name: str) -> Format | None:
+    """The format of a file, from its first sentence; None while there was no word."""
+    if not lines:
+        return None
+    if not any("\t" in line for line in lines):
+        return "conllx" if len(_SPACES.split(lines[0].strip(" "))) == 10 else "conllu"
+    columns = lines[0].split("\t")
+    if len(columns) == 10 and _NUMBER.fullmatch(columns[0]):
+        if _NUMBER.fullmatch(columns[8]):  # PHEAD; DEPS has a colon
+            return "conllx"
+        if ":" not in columns[8]:
+            return format_of_name(name)
+    return "conllu"
+
+
+def format_of_name(name: str) -> Format:
+    """The format that a file's name speaks for."""
     bare = name.removesuffix(".gz").removesuffix(".xz")
     return "conllx" if bare.endswith((".conllx", ".conll")) else "conllu"
-
-
-def _projective_columns(head: str, relation: str) -> str:
-    """PHEAD and PDEPREL of CoNLL-X as an entry of MISC."""
-    return "_" if head == relation == "_" else f"PHEAD={head}|PDEPREL={relation}"

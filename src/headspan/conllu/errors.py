@@ -13,6 +13,9 @@ class ConlluError(HeadspanError):
         self.found = found
         self.expected = expected
 
+    def __reduce__(self) -> tuple[type["ConlluError"], tuple[str, int, str, str]]:
+        return type(self), (self.file, self.line, self.found, self.expected)
+
 
 def shown(text: str, most: int = 40) -> str:
     """A piece of a file for a message: quoted, control characters escaped, never long."""

@@ -14,10 +14,11 @@ from typing import IO, BinaryIO, cast
 from headspan.conllu.blocks import Block, BlockParser
 from headspan.conllu.errors import ConlluError
 from headspan.conllu.sentence import Format, Sentence
-from headspan.files import PathLike, decompressed, open_input
+from headspan.errors import HeadspanError, check_choice
+from headspan.files import PathLike, decompressed, input_name, is_text, open_input
 
 _BOM = b"\xef\xbb\xbf"
-_BLANK = frozenset((b"\n", b"\r\n"))
+_BLANK = frozenset((b"\n", b"\r\n", b"\r"))  # the last at the end of a file only
 _ERRORS_KEPT = 100
 
 
@@ -37,11 +38,15 @@ def read(
     """
     opened = ExitStack()
     if isinstance(source, str | os.PathLike):
-        name = "standard input" if source == "-" else os.fspath(source)
+        name = input_name(source)
+        if "\n" in name:
+            raise HeadspanError("expected the name of a file, not its text: for that, use parse")
         source = open_input(source, opened)
+    elif not hasattr(source, "read"):
+        raise HeadspanError(f"expected a path or an open file, not {type(source).__name__}")
     else:
         name = str(getattr(source, "name", "input"))
-        if isinstance(source, io.RawIOBase | io.BufferedIOBase):
+        if not is_text(source):
             source = decompressed(cast(BinaryIO, source), opened)
     return Reader(source, name=name, format=format, skip_bad=skip_bad, opened=opened)
 
@@ -66,11 +71,14 @@ class Reader(Iterator[Sentence]):
         skip_bad: bool = False,
         opened: ExitStack | None = None,
     ) -> None:
+        self._opened = opened or ExitStack()
+        self._blocks: Iterator[Block] = iter(())
+        if format is not None:
+            check_choice("format", format, Format)
         self.name = name
         self.skipped = 0
         self.errors: list[ConlluError] = []
         self._skip_bad = skip_bad
-        self._opened = opened or ExitStack()
         self._parser = BlockParser(name, format)
         self._blocks = _blocks(stream, name)
 
@@ -143,8 +151,8 @@ def _lines(stream: IO[bytes] | IO[str], name: str) -> Iterator[bytes]:
         for line in _byte_lines(stream):
             yield line
             number += 1
-    except (UnicodeDecodeError, UnicodeEncodeError) as error:
-        found = f"text that is not UTF-8 ({error.reason})"
+    except UnicodeDecodeError as error:  # of a text file that decodes ahead of what it gave
+        found = f"text that is not UTF-8 in this line or a later one ({error.reason})"
         raise ConlluError(name, number, found, "UTF-8") from error
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         found = f"an end of the readable data ({error})"
@@ -153,17 +161,17 @@ def _lines(stream: IO[bytes] | IO[str], name: str) -> Iterator[bytes]:
 
 def _byte_lines(stream: IO[bytes] | IO[str]) -> Iterator[bytes]:
     """The lines as bytes, cut at line feeds only: text files may also cut at carriage returns."""
-    if not isinstance(stream, io.TextIOBase):
+    if not is_text(stream):
         for line in cast(IO[bytes], stream):  # noqa: UP028 (it would close the files of others)
             yield line
         return
     rest = ""
-    while piece := stream.read(1 << 16):
+    while piece := cast(IO[str], stream).read(1 << 16):
         *lines, rest = (rest + piece).split("\n")
         for text in lines:
-            yield text.encode() + b"\n"
+            yield text.encode(errors="surrogatepass") + b"\n"  # for the parser to complain of
     if rest:
-        yield rest.encode()
+        yield rest.encode(errors="surrogatepass")
 
 
 def _with_first(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple, SupportsIndex, TypeAlias, TypeVar
+from operator import index
+from typing import Literal, NamedTuple, SupportsIndex, TypeAlias
 
 from headspan.errors import HeadspanError
-
-_T = TypeVar("_T")
 
 Format: TypeAlias = Literal["conllu", "conllx"]
 
 NO_HEAD = -1
 """What `Sentence.heads` holds where the file says `_`."""
+
+
+_COLUMNS = (
+    "forms", "lemmas", "upos", "xpos", "feats", "heads", "deprels", "deps", "misc",
+    "comments", "multiwords", "empty_nodes",
+)  # fmt: skip
 
 
 class MultiwordToken(NamedTuple):
@@ -70,7 +75,7 @@ class Layout:
     before: str = ""
     """A byte-order mark and blank lines ahead of the file's first sentence."""
     newline: str | tuple[str, ...] = "\n"
-    """What ends a line; one a line where a sentence mixes them."""
+    """What ends a line but the last; one for each where a sentence mixes them."""
     after: str = "\n\n"
     """What follows the last line: its own line end and the blank lines."""
 
@@ -99,6 +104,9 @@ class Sentence:
     layout: Layout = field(default=Layout(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        for name in _COLUMNS:
+            if not isinstance(getattr(self, name), tuple):
+                object.__setattr__(self, name, tuple(getattr(self, name)))
         n = len(self.forms)
         if not (
             n == len(self.lemmas) == len(self.upos) == len(self.xpos) == len(self.feats)
@@ -133,22 +141,27 @@ class Sentence:
         tagged = bare.with_tags(upos=upos, xpos=xpos, feats=feats, lemmas=lemmas)
         if heads is None and deprels is None:
             return tagged
-        return tagged.with_parse(bare.heads if heads is None else heads, deprels or empty)
+        return tagged.with_parse(
+            bare.heads if heads is None else heads, empty if deprels is None else deprels
+        )
 
     def with_parse(self, heads: Iterable[SupportsIndex], deprels: Iterable[str]) -> Sentence:
         """The same sentence with this tree in HEAD and DEPREL; all else stays, DEPS too.
 
         heads: n numbers from 0 (the root) to n, or NO_HEAD. deprels: n labels.
         """
-        new = tuple(int(head) for head in heads)
+        try:
+            new = tuple(map(index, heads))
+        except TypeError as error:
+            raise HeadspanError(f"heads must be whole numbers: {error}") from error
         for word, head in enumerate(new, 1):
             if not NO_HEAD <= head <= len(self):
                 raise HeadspanError(
                     f"word {word} has head {head} in a sentence of {len(self)} words"
                 )
-        return replace(
-            self, heads=self._column("heads", new), deprels=self._column("deprels", tuple(deprels))
-        )
+        if len(new) != len(self):
+            raise HeadspanError(f"{len(new)} heads for a sentence of {len(self)} words")
+        return replace(self, heads=new, deprels=self._column("deprels", deprels))
 
     def with_tags(
         self,
@@ -161,16 +174,20 @@ class Sentence:
         """The same sentence with these tags; a column that is not given stays."""
         return replace(
             self,
-            upos=self.upos if upos is None else self._column("upos", tuple(upos)),
-            xpos=self.xpos if xpos is None else self._column("xpos", tuple(xpos)),
-            feats=self.feats if feats is None else self._column("feats", tuple(feats)),
-            lemmas=self.lemmas if lemmas is None else self._column("lemmas", tuple(lemmas)),
+            upos=self.upos if upos is None else self._column("upos", upos),
+            xpos=self.xpos if xpos is None else self._column("xpos", xpos),
+            feats=self.feats if feats is None else self._column("feats", feats),
+            lemmas=self.lemmas if lemmas is None else self._column("lemmas", lemmas),
         )
 
-    def _column(self, name: str, values: tuple[_T, ...]) -> tuple[_T, ...]:
-        if len(values) != len(self):
-            raise HeadspanError(f"{len(values)} {name} for a sentence of {len(self)} words")
-        return values
+    def _column(self, name: str, values: Iterable[str]) -> tuple[str, ...]:
+        column = tuple(values)
+        if len(column) != len(self):
+            raise HeadspanError(f"{len(column)} {name} for a sentence of {len(self)} words")
+        for word, value in enumerate(column, 1):
+            if not isinstance(value, str):
+                raise HeadspanError(f"{name} of word {word} is {value!r}; expected a string")
+        return tuple(map(str, column))  # a string of NumPy becomes an ordinary one
 
     @property
     def tokens(self) -> tuple[Token, ...]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Iterable, Iterator
 from typing import IO, cast
 
+from headspan.conllu import projective
 from headspan.conllu.errors import shown
 from headspan.conllu.numerals import spelled, word_ids
-from headspan.conllu.sentence import Format, Sentence
-from headspan.errors import HeadspanError
-from headspan.files import PathLike, open_output
+from headspan.conllu.sentence import NO_HEAD, Format, Sentence
+from headspan.errors import HeadspanError, check_choice
+from headspan.files import PathLike, is_text, open_output
 
 
 def write(
@@ -33,9 +33,9 @@ def write(
         with open_output(target, overwrite=overwrite) as stream:
             return write(sentences, stream, format=format)
     count = 0
-    if isinstance(target, io.TextIOBase):
+    if is_text(target):
         for text in _texts(sentences, format):
-            target.write(text)
+            cast(IO[str], target).write(text)
             count += 1
         return count
     binary = cast(IO[bytes], target)
@@ -56,6 +56,7 @@ def _texts(sentences: Iterable[Sentence], format: Format) -> Iterator[str]:
     The first sentence brings what stood at the start of its file along; one that was the last of
     its file, perhaps without a blank line, gets it when another follows.
     """
+    check_choice("format", format, Format)
     owed = ""
     first = True
     for sentence in sentences:
@@ -64,12 +65,11 @@ def _texts(sentences: Iterable[Sentence], format: Format) -> Iterator[str]:
         lines = _conllx_lines(sentence) if format == "conllx" else _conllu_lines(sentence)
         layout = sentence.layout
         newline = layout.newline
-        if isinstance(newline, tuple):
-            ends = newline if len(newline) == len(lines) else (newline[0],) * len(lines)
-            body = "".join(line + end for line, end in zip(lines, ends, strict=True))
-            body = body.removesuffix(ends[-1])
-            newline = ends[-1]
+        if isinstance(newline, tuple) and len(newline) == len(lines) - 1:
+            body = "".join(line + end for line, end in zip(lines, (*newline, ""), strict=True))
+            newline = newline[-1]
         else:
+            newline = newline if isinstance(newline, str) else newline[0]
             body = newline.join(lines)
         yield owed + (layout.before if first else "") + body + layout.after
         owed = newline * max(0, 2 - layout.after.count("\n")) if lines else ""
@@ -92,21 +92,17 @@ def _conllu_lines(sentence: Sentence) -> list[str]:
 
 
 def _conllx_lines(sentence: Sentence) -> list[str]:
-    pairs = [_projective_columns(misc) for misc in sentence.misc]
+    pairs = [projective.from_misc(misc) for misc in sentence.misc]
     rows = _rows(sentence, [head for head, _ in pairs], [relation for _, relation in pairs])
     _check(sentence, rows)
     return rows
 
 
-def _projective_columns(misc: str) -> tuple[str, str]:
-    """PHEAD and PDEPREL of CoNLL-X, which reading put into MISC."""
-    head, found, relation = misc.partition("|PDEPREL=")
-    return (head.removeprefix("PHEAD="), relation) if found else ("_", "_")
-
-
 def _rows(sentence: Sentence, ninth: Iterable[str], tenth: Iterable[str]) -> list[str]:
     s = sentence
     ids = word_ids(len(s))  # also makes sure that every head of this length can be spelled
+    if s.heads and not NO_HEAD <= min(s.heads) <= max(s.heads) <= len(s):
+        raise HeadspanError(f"a head lies outside the sentence of {len(s)} words: {s.heads}")
     heads = map(spelled.__getitem__, s.heads)
     columns = (ids, s.forms, s.lemmas, s.upos, s.xpos, s.feats, heads, s.deprels, ninth, tenth)
     return list(map("\t".join, zip(*columns, strict=True)))

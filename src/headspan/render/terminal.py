@@ -38,6 +38,17 @@ def _width(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
+def _cells(text: str) -> list[str]:
+    """A text, a cell for each column that it takes: what has no width joins what has."""
+    cells: list[str] = []
+    for character in text:
+        if _width(character) or not cells:
+            cells += [character] + [""] * (_width(character) - 1)
+        else:
+            cells[-1] += character
+    return cells if text_width(text) else []
+
+
 def _visible(form: str) -> str:
     """A form without what would move a terminal's cursor."""
     return "".join("�" if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in form)
@@ -92,7 +103,5 @@ def _level_line(
             cells[right] = "┤"
         if first < span.head <= last:
             word, start = forms[span.head - 1], columns[span.head - 1] + 1
-            cells[start : start + text_width(word)] = [_visible(word)] + [""] * (
-                text_width(word) - 1
-            )
+            cells[start : start + text_width(word)] = _cells(_visible(word))
     return "".join(cells).rstrip()

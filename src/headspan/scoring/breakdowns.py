@@ -13,43 +13,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
+from headspan.errors import HeadspanError
 from headspan.scoring.alignment import UNALIGNED
 from headspan.scoring.flat import ROOT, Flat
-from headspan.scoring.metrics import Evaluation
+from headspan.scoring.metrics import Evaluation, Score
 
 Bins: TypeAlias = Sequence[int]
 """The lower ends of bins; the last one is open."""
 _Key = TypeVar("_Key", int, str)
 
 
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """Precision and recall over two sets of words, those of the system and those of the gold."""
-
-    right: int
-    """Words of the system that are right, …"""
-    system: int
-    """… of so many."""
-    found: int
-    """Gold words that the system got right, …"""
-    gold: int
-    """… of so many."""
-
-    @property
-    def precision(self) -> float:
-        return 100 * self.right / self.system if self.system else 0.0
-
-    @property
-    def recall(self) -> float:
-        return 100 * self.found / self.gold if self.gold else 0.0
-
-    @property
-    def f1(self) -> float:
-        total = self.precision + self.recall
-        return 2 * self.precision * self.recall / total if total else 0.0
-
-
-Rows: TypeAlias = dict[str, dict[str, Ratio]]
+Rows: TypeAlias = dict[str, dict[str, Score]]
 """For each bin, relation or tag, its measures."""
 
 
@@ -78,7 +52,6 @@ class _ByNumber:
     number: Callable[[Flat], list[int]]
     bins: Bins
     first_name: str | None = None
-    spans: bool = False
 
     def name(self, bins: Bins, at: int) -> str:
         if at == 0 and self.first_name and bins[0] == self.bins[0]:
@@ -97,7 +70,7 @@ _NUMBERS: Mapping[str, _ByNumber] = {
     "dependency_length": _ByNumber(
         "Dependency length", _dependency_lengths, (1, 2, 3, 4, 5, 6, 7, 8)
     ),
-    "span_length": _ByNumber("Headed-span length", _span_lengths, (1, 11, 21, 31, 41), spans=True),
+    "span_length": _ByNumber("Headed-span length", _span_lengths, (1, 11, 21, 31, 41)),
 }
 
 BREAKDOWNS: Mapping[str, str] = {
@@ -106,6 +79,10 @@ BREAKDOWNS: Mapping[str, str] = {
     "upos": "UPOS",
 }
 """The breakdowns there are, and their titles."""
+MEASURES: Mapping[str, tuple[str, ...]] = {
+    by: ("spans",) if by == "span_length" else ("uas", "las") for by in BREAKDOWNS
+}
+"""What each of them measures."""
 
 
 def breakdown(evaluation: Evaluation, by: str, *, bins: Bins | None = None) -> Rows:
@@ -124,9 +101,11 @@ def breakdown(evaluation: Evaluation, by: str, *, bins: Bins | None = None) -> R
         own = e.system.upos
         gold_tags = [own[s] if g == UNALIGNED else e.gold.upos[g] for s, g in enumerate(e.gold_of)]
         return _most_frequent_first(_rows(e, e.gold.upos, gold_tags, attachment))
+    if by not in _NUMBERS:
+        raise HeadspanError(f"no breakdown by {by!r}; there are {', '.join(BREAKDOWNS)}")
     number = _NUMBERS[by]
     ends = number.bins if bins is None else bins
-    measures = {"spans": _spans_right(e)} if number.spans else attachment
+    measures = {"spans": _spans_right(e)} if MEASURES[by] == ("spans",) else attachment
     by_bin = _rows(
         e,
         [bisect_right(ends, value) - 1 for value in number.number(e.gold)],
@@ -134,7 +113,7 @@ def breakdown(evaluation: Evaluation, by: str, *, bins: Bins | None = None) -> R
         measures,
     )
     return {
-        number.name(ends, at): by_bin.get(at, dict.fromkeys(measures, Ratio(0, 0, 0, 0)))
+        number.name(ends, at): by_bin.get(at, dict.fromkeys(measures, Score(0, 0, 0)))
         for at in range(len(ends))
     }
 
@@ -156,10 +135,10 @@ def _rows(
     gold_keys: Sequence[_Key],
     system_keys: Sequence[_Key],
     measures: Mapping[str, list[bool]],
-) -> dict[_Key, dict[str, Ratio]]:
+) -> dict[_Key, dict[str, Score]]:
     """For every key the measures, each given as what is right of the system's words."""
     system_of = dict(e.pairs())
-    rows: dict[_Key, dict[str, Ratio]] = {}
+    rows: dict[_Key, dict[str, Score]] = {}
     gold_words: dict[_Key, list[int]] = defaultdict(list)
     system_words: dict[_Key, list[int]] = defaultdict(list)
     for g, key in enumerate(gold_keys):
@@ -170,18 +149,18 @@ def _rows(
             system_words[key].append(s)
     for key in gold_words.keys() | system_words.keys():
         rows[key] = {
-            measure: Ratio(
-                right=sum(right[s] for s in system_words[key]),
+            measure: Score(
+                correct=sum(right[s] for s in system_words[key]),
+                gold=len(gold_words[key]),
                 system=len(system_words[key]),
                 found=sum(g in system_of and right[system_of[g]] for g in gold_words[key]),
-                gold=len(gold_words[key]),
             )
             for measure, right in measures.items()
         }
     return rows
 
 
-def _most_frequent_first(rows: dict[str, dict[str, Ratio]]) -> Rows:
+def _most_frequent_first(rows: dict[str, dict[str, Score]]) -> Rows:
     return dict(sorted(rows.items(), key=lambda row: (-row[1]["las"].gold, row[0])))
 
 

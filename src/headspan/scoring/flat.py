@@ -73,6 +73,9 @@ def flatten(sentences: Iterable[Sentence], name: str) -> Flat:
         flat.sentences.append(sentence)
         for token in sentence.tokens:
             visible = without_spaces(token.form)
+            if not visible:
+                place = flat.place(len(flat.sentences) - 1)
+                raise ScoringError(f"{place}: word {token.first} has no characters to align it by")
             token_range = (position, position + len(visible))
             pieces.append(visible)
             position += len(visible)

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 from headspan.conllu import Sentence
+from headspan.errors import check_choice
 from headspan.scoring.alignment import UNALIGNED, align
 from headspan.scoring.flat import ROOT, Flat, ScoringError, flatten
 
@@ -53,8 +54,13 @@ class Score:
     """How many were right, of how many in the gold treebank and in the system's; percentages."""
 
     correct: int
+    """Right ones of the system's."""
     gold: int
     system: int
+    found: int = -1
+    """Gold ones that the system got right. They differ from `correct` only where the two sides are
+    sorted into bins, each by its own tree; −1 stands for the same.
+    """
 
     @property
     def precision(self) -> float:
@@ -62,12 +68,13 @@ class Score:
 
     @property
     def recall(self) -> float:
-        return 100 * self.correct / self.gold if self.gold else 0.0
+        found = self.correct if self.found < 0 else self.found
+        return 100 * found / self.gold if self.gold else 0.0
 
     @property
     def f1(self) -> float:
-        total = self.gold + self.system
-        return 200 * self.correct / total if total else 0.0
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total else 0.0
 
 
 @dataclass(frozen=True)
@@ -230,6 +237,8 @@ def score(
     subtypes: `strip` compares relations up to the colon, as the CoNLL 2018 shared task does.
     names: what messages call the two.
     """
+    check_choice("punct", punct, Punct)
+    check_choice("subtypes", subtypes, Subtypes)
     flat_gold, flat_system = flatten(gold, names[0]), flatten(system, names[1])
     if not len(flat_gold):
         raise ScoringError(f"{names[0]} has no words")

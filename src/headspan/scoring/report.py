@@ -8,8 +8,8 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from headspan.scoring.breakdowns import BREAKDOWNS, Ratio, breakdown, confusion
-from headspan.scoring.metrics import METRICS, Evaluation
+from headspan.scoring.breakdowns import BREAKDOWNS, MEASURES, breakdown, confusion
+from headspan.scoring.metrics import METRICS, Evaluation, Score
 from headspan.scoring.significance import Comparison
 
 _TITLES = {
@@ -41,8 +41,8 @@ def as_json(evaluation: Evaluation) -> dict[str, Any]:
         },
         "breakdowns": {
             by: {
-                row: {measure: _ratio_json(ratio) for measure, ratio in ratios.items()}
-                for row, ratios in breakdown(evaluation, by).items()
+                row: {measure: _score_json(score) for measure, score in scores.items()}
+                for row, scores in breakdown(evaluation, by).items()
             }
             for by in BREAKDOWNS
         },
@@ -75,7 +75,7 @@ def compare_as_json(
 def score_table(*evaluations: Evaluation) -> Table:
     """The metrics, a row each; for one system with precision and recall, for more side by side."""
     alone = len(evaluations) == 1
-    names = ["F1"] if alone else [escape(evaluation.system.name) for evaluation in evaluations]
+    names = ["F1"] if alone else [str(at + 1) for at in range(len(evaluations))]
     table = _table("Metric", *names, *(["Precision", "Recall", "Right", "Gold"] if alone else []))
     table.add_column("")
     for metric, meaning in METRICS.items():
@@ -89,7 +89,7 @@ def score_table(*evaluations: Evaluation) -> Table:
 
 def comparison_table(comparison: Comparison) -> Table:
     """The differences between two systems, a row each."""
-    table = _table("Metric", "Difference", "95% interval", "p")
+    table = _table("Metric", "2 − 1", "95% interval", "p")
     for metric, d in comparison.items():
         table.add_row(
             _TITLES[metric], f"{d.difference:+.2f}", f"{d.low:+.2f} … {d.high:+.2f}", f"{d.p:.4f}"
@@ -102,7 +102,7 @@ def breakdown_tables(*evaluations: Evaluation) -> Iterator[Table]:
     alone = len(evaluations) == 1
     for by, title in BREAKDOWNS.items():
         all_rows = [breakdown(evaluation, by) for evaluation in evaluations]
-        measures = list(next(iter(all_rows[0].values())))
+        measures = MEASURES[by]
         headers = [
             _TITLES[measure] + ("" if alone else f" {at}")
             for measure in measures
@@ -113,39 +113,37 @@ def breakdown_tables(*evaluations: Evaluation) -> Iterator[Table]:
             headers[-1:] = [f"{last} precision", f"{last} recall", f"{last} F1"]
         table = _table(title, "Gold", *headers)
         for row in dict.fromkeys(name for rows in all_rows for name in rows):
-            ratios = [rows.get(row, {}) for rows in all_rows]
-            cells = [_shown(r.get(measure), "f1") for measure in measures for r in ratios]
+            scores = [rows.get(row, {}) for rows in all_rows]
+            cells = [_shown(r.get(measure), "f1") for measure in measures for r in scores]
             if alone:
-                final = ratios[0].get(measures[-1])
+                final = scores[0].get(measures[-1])
                 cells[-1:] = [_shown(final, part) for part in ("precision", "recall", "f1")]
-            in_gold = next((r[measures[0]].gold for r in ratios if r), 0)
+            in_gold = next((r[measures[0]].gold for r in scores if r), 0)
             table.add_row(escape(row), f"{in_gold:,}", *cells)
         yield table
-    for evaluation in evaluations:
+    for number, evaluation in enumerate(evaluations, 1):
         table = _table("Gold relation", "Times")
-        table.title = (
-            f"Confused most often{'' if alone else ' by ' + escape(evaluation.system.name)}"
-        )
+        table.title = "Confused most often" + ("" if alone else f" by {number}")
         table.add_column("taken for")
         for gold, system, count in confusion(evaluation)[:_CONFUSIONS_SHOWN]:
             table.add_row(escape(gold), f"{count:,}", escape(system))
         yield table
 
 
-def _shown(ratio: Ratio | None, part: str) -> str:
+def _shown(score: Score | None, part: str) -> str:
     return (
-        "–" if ratio is None or not (ratio.gold or ratio.system) else f"{getattr(ratio, part):.2f}"
+        "–" if score is None or not (score.gold or score.system) else f"{getattr(score, part):.2f}"
     )
 
 
-def _ratio_json(ratio: Ratio) -> dict[str, float]:
+def _score_json(score: Score) -> dict[str, float]:
     return {
-        "precision": ratio.precision,
-        "recall": ratio.recall,
-        "f1": ratio.f1,
-        "gold": ratio.gold,
-        "system": ratio.system,
-        "correct": ratio.right,
+        "precision": score.precision,
+        "recall": score.recall,
+        "f1": score.f1,
+        "gold": score.gold,
+        "system": score.system,
+        "correct": score.correct,
     }
 
 

@@ -49,8 +49,15 @@ def compare(
 
     samples: how many times each is done. The same seed gives the same figures.
     """
-    if first.gold.characters != second.gold.characters:
-        raise ScoringError("two systems can only be compared on the same gold treebank")
+    if (
+        first.gold.sentence_ranges != second.gold.sentence_ranges
+        or first.gold_counts != second.gold_counts
+    ):
+        raise ScoringError("two systems can only be compared on the same words of a gold treebank")
+    if first.subtypes != second.subtypes:
+        raise ScoringError("two systems can only be compared with subtypes kept in both or in none")
+    if samples < 1 or seed < 0:
+        raise ScoringError(f"cannot draw {samples} samples with seed {seed}")
     rng = np.random.default_rng(seed)
     measures: dict[str, Callable[[Evaluation], list[bool]]] = {
         "uas": lambda e: e.head_right,
