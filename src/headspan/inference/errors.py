@@ -1,0 +1,19 @@
+"""What can be wrong with what inference is given. All of them are HeadspanErrors."""
+
+from headspan.errors import HeadspanError
+
+
+class ScoresError(HeadspanError):
+    """The scores, or what comes with them, cannot be used: shape, type, length, NaN or +inf."""
+
+
+class NoTreeError(HeadspanError):
+    """The scores or the constraints forbid every tree of a sentence."""
+
+
+class TreeError(HeadspanError):
+    """A given tree is not a projective tree with a single root."""
+
+
+class ConstraintError(HeadspanError):
+    """A constraint does not fit the sentence."""

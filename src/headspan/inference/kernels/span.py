@@ -1,0 +1,208 @@
+"""The best tree over headed spans, for scores on the CPU. O(n³) time, O(n²) memory.
+
+    α(i,i) = 0
+    β(i,j,k) = α(i,k-1) + α(k,j) + s(i,j,k)                     C-CONC    i < k <= j
+    γ(i,j) = max_k β(i,j,k)                                     HEADLESS
+    α(i,j) = max(γ(i,j), max_{i<k<j} α(i,k) + γ(k,j))           S-CONC, the last child alone
+
+The tree's score is γ(0,n): a single root. Rows are filled with i descending, so that only the
+scores s(i,·,·) of one row are needed at a time. Within a row k ascends, and both inner loops run
+over a contiguous j. No backpointers are stored: the walk back looks for the maximum again in the
+2n - 1 cells it visits.
+
+Charts are flat, row i at i * width, with padding behind every row (see vector.PAD).
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+
+from headspan.inference.kernels.compile import INDICES, array, kernel, scores
+from headspan.inference.kernels.tiles import copy_span, transpose_diagonal_tile, transpose_tile
+from headspan.inference.kernels.vector import PAD, VECTOR_BYTES, max_plus, max_plus_plus
+
+OK, NO_TREE, BAD_SCORE = 0, 1, 2
+
+
+@njit
+def chart_width(n: int) -> int:
+    """The number of elements between two rows of a chart: n + 1, padded to whole vectors."""
+    return (n + 1 + PAD) // PAD * PAD + PAD
+
+
+@njit
+def load_row(buffer: Any, width: int, cube: Any, b: int, at: int, i: int, n: int) -> bool:
+    """Put s[i, j, k], found at cube[b, at, j, k], into buffer[k * width + j]; True if one is bad.
+
+    Expects j or k to be contiguous.
+    """
+    bad = False
+    item = cube.itemsize
+    lanes = VECTOR_BYTES // item
+    base = b * cube.strides[0] + at * cube.strides[1]
+    stride_j, stride_k = cube.strides[2], cube.strides[3]
+    ahead = -cube.strides[1]
+    if stride_k == item:
+        for j in range(i + 1, n + 1, lanes):
+            start = base + j * stride_j
+            for k in range(i + 1, j, lanes):
+                bad |= transpose_tile(
+                    buffer, k * width + j, width, cube, start + k * item, stride_j, n - j, ahead
+                )
+            bad |= transpose_diagonal_tile(
+                buffer, j * width + j, width, cube, start + j * item, stride_j, n - j, ahead
+            )
+    else:
+        for k in range(i + 1, n + 1):
+            start = base + k * stride_k + k * item
+            bad |= copy_span(buffer, k * width + k, cube, start, n + 1 - k, ahead)
+    return bad
+
+
+@njit
+def fill_row(alpha: Any, gamma: Any, buffer: Any, width: int, i: int, n: int) -> None:
+    """Row i of both charts from the rows below it and the scores in the buffer."""
+    row = i * width
+    for j in range(width):
+        alpha[row + j] = -np.inf
+        gamma[row + j] = -np.inf
+    alpha[row + i] = 0
+    for k in range(i + 1, n + 1):
+        below = k * width
+        # C-CONC and HEADLESS: γ(i,j) = max(γ(i,j), α(i,k-1) + α(k,j) + s(i,j,k)), j >= k
+        max_plus_plus(
+            gamma, row + k, alpha, below + k, buffer, below + k, alpha[row + k - 1], n + 1 - k
+        )
+        # γ(i,k) has seen every head by now, and α(i,k) every last child but γ(i,k) itself.
+        alpha[row + k] = max(alpha[row + k], gamma[row + k])
+        # S-CONC: α(i,j) = max(α(i,j), α(i,k) + γ(k,j)), j > k
+        max_plus(alpha, row + k + 1, gamma, below + k + 1, alpha[row + k], n - k)
+
+
+@njit
+def last_child(alpha: Any, gamma: Any, width: int, i: int, j: int) -> int:
+    """Where the last child of the best sequence over (i,j) begins; the leftmost if several tie."""
+    best = i
+    value = gamma[i * width + j]
+    for k in range(i + 1, j):
+        x = alpha[i * width + k] + gamma[k * width + j]
+        if x > value:
+            best, value = k, x
+    return best
+
+
+@njit
+def push_children(
+    alpha: Any, gamma: Any, width: int, i: int, j: int, head: int, stack: Any, top: int
+) -> int:
+    """Put the children of head k that cover (i,j) on the stack, as (left, right, head)."""
+    while j > i:
+        k = last_child(alpha, gamma, width, i, j)
+        stack[top, 0], stack[top, 1], stack[top, 2] = k, j, head
+        top += 1
+        j = k
+    return top
+
+
+def _best(
+    cube: Any,
+    lengths: Any,
+    order: Any,
+    gold: Any,
+    cost: Any,
+    heads: Any,
+    spans: Any,
+    values: Any,
+    status: Any,
+) -> None:
+    longest = 0
+    for b in order:
+        longest = max(longest, lengths[b])
+    size = (longest + 1 + PAD) * chart_width(longest)
+    alpha = np.empty(size, values.dtype)
+    gamma = np.empty(size, values.dtype)
+    buffer = np.empty(size, values.dtype)
+    buffer[:] = 0
+    stack = np.empty((longest + 1, 3), np.int64)
+    for b in order:
+        n = lengths[b]
+        width = chart_width(n)
+        for j in range(width):
+            alpha[n * width + j] = -np.inf
+            gamma[n * width + j] = -np.inf
+        alpha[n * width + n] = 0
+        bad = False
+        for i in range(n - 1, -1, -1):
+            bad |= load_row(buffer, width, cube, b, i, i, n)
+            if gold.shape[0]:
+                # Every span outside the gold tree costs the same, so taking the cost off the
+                # gold spans and adding n costs at the end comes to the same.
+                for k in range(i + 1, n + 1):
+                    if gold[b, k - 1, 0] == i:
+                        buffer[k * width + gold[b, k - 1, 1]] -= cost
+            fill_row(alpha, gamma, buffer, width, i, n)
+        if bad:
+            status[b] = BAD_SCORE
+            continue
+        values[b] = gamma[n]
+        if gamma[n] == -np.inf:
+            status[b] = NO_TREE
+            continue
+        if gold.shape[0]:
+            values[b] += cost * n
+        stack[0, 0], stack[0, 1], stack[0, 2] = 0, n, 0
+        top = 1
+        while top:
+            top -= 1
+            i, j, head = stack[top, 0], stack[top, 1], stack[top, 2]
+            best = i + 1
+            value = alpha[0] - np.inf
+            for k in range(i + 1, j + 1):
+                x = cube[b, i, j, k]
+                if gold.shape[0] and gold[b, k - 1, 0] == i and gold[b, k - 1, 1] == j:
+                    x -= cost
+                x = (alpha[i * width + k - 1] + alpha[k * width + j]) + x
+                if x > value:
+                    best, value = k, x
+            heads[b, best - 1] = head
+            spans[b, best - 1, 0] = i
+            spans[b, best - 1, 1] = j
+            top = push_children(alpha, gamma, width, i, best - 1, best, stack, top)
+            top = push_children(alpha, gamma, width, best, j, best, stack, top)
+
+
+best = kernel(
+    lambda number: types.void(
+        scores(number, 4),
+        INDICES,
+        INDICES,
+        array(types.int64, 3),
+        number,
+        array(types.int64, 2),
+        array(types.int64, 3),
+        array(number, 1),
+        INDICES,
+    )
+)(_best)
+
+
+def _fill_rows(block: Any, first: int, n: int, alpha: Any, gamma: Any, buffer: Any) -> bool:
+    width = chart_width(n)
+    bad = False
+    for i in range(first + block.shape[1] - 1, first - 1, -1):
+        bad |= load_row(buffer, width, block, 0, i - first, i, n)
+        fill_row(alpha, gamma, buffer, width, i, n)
+    return bad
+
+
+fill_rows = kernel(
+    lambda number: types.boolean(
+        scores(number, 4),
+        types.int64,
+        types.int64,
+        array(number, 1),
+        array(number, 1),
+        array(number, 1),
+    )
+)(_fill_rows)
