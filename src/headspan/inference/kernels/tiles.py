@@ -13,23 +13,17 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from headspan.inference.kernels.vector import VECTOR_BYTES, broadcast, constant, lane_numbers
+from headspan.inference.kernels.vector import (
+    VECTOR_BYTES,
+    broadcast,
+    constant,
+    lane_numbers,
+    masked_load,
+)
 
 _INT32 = ir.IntType(32)
 _INT64 = ir.IntType(64)
 _BIT = ir.IntType(1)
-
-
-def _masked_load(builder: Any, pointer: Any, kind: Any, mask: Any, align: int) -> Any:
-    """The lanes that mask selects; the others are not touched in memory and become -inf."""
-    number = "f32" if kind.element == ir.FloatType() else "f64"
-    function = cgutils.get_or_insert_function(
-        builder.module,
-        ir.FunctionType(kind, [kind.as_pointer(), _INT32, mask.type, kind]),
-        f"llvm.masked.load.v{kind.count}{number}.p0",
-    )
-    otherwise = constant(kind, float("-inf"))
-    return builder.call(function, [pointer, ir.Constant(_INT32, align), mask, otherwise])
 
 
 def _prefetch(builder: Any, pointer: Any) -> None:
@@ -114,7 +108,9 @@ def _tile(diagonal: bool) -> Any:
                 legal = builder.icmp_signed(
                     "<=", lane_numbers(lanes), broadcast(builder, _vector64(lanes), last)
                 )
-                value = _masked_load(builder, pointer, kind, builder.and_(mask, legal), align)
+                value = masked_load(
+                    builder, pointer, kind, builder.and_(mask, legal), align, float("-inf")
+                )
             else:
                 value = builder.load(pointer, align=align)
             bad = builder.or_(bad, _not_below_infinity(builder, value))
@@ -146,14 +142,16 @@ transpose_diagonal_tile = _tile(diagonal=True)
 def copy_span(typing: Any, dst, d0, scores, offset, count, ahead):  # type: ignore[no-untyped-def]
     """Copy `count` scores from byte `offset` to dst[d0 …]. True if one is NaN or +inf.
 
-    Fills up to a whole vector with -inf. `ahead` is as for the tiles.
+    dst may be of a wider type than the scores. Fills up to a whole vector with -inf. `ahead` is as
+    for the tiles.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        number = signature.args[0].dtype
-        align = number.bitwidth // 8
-        lanes = VECTOR_BYTES // align
-        kind = ir.VectorType(context.get_value_type(number), lanes)
+        number, found = signature.args[0].dtype, signature.args[2].dtype
+        lanes = VECTOR_BYTES // (number.bitwidth // 8)
+        align = found.bitwidth // 8
+        wide = ir.VectorType(context.get_value_type(number), lanes)
+        kind = ir.VectorType(context.get_value_type(found), lanes)
         dst, d0, scores, offset, count, ahead = arguments
         data = context.make_array(signature.args[0])(context, builder, dst).data
         none = ir.Constant(ir.VectorType(_BIT, lanes), [0] * lanes)
@@ -166,11 +164,14 @@ def copy_span(typing: Any, dst, d0, scores, offset, count, ahead):  # type: igno
             _prefetch(builder, _source(context, builder, signature.args[2], scores, further, kind))
             left = broadcast(builder, _vector64(lanes), builder.sub(count, index))
             mask = builder.icmp_signed("<", lane_numbers(lanes), left)
-            value = _masked_load(builder, pointer, kind, mask, align)
+            value = masked_load(builder, pointer, kind, mask, align, float("-inf"))
             flags = builder.or_(builder.load(bad), _not_below_infinity(builder, value))
             builder.store(flags, bad)
+            if number != found:
+                value = builder.fpext(value, wide)
             place = builder.gep(data, [builder.add(d0, index)])
-            builder.store(value, builder.bitcast(place, kind.as_pointer()), align=align)
+            place = builder.bitcast(place, wide.as_pointer())
+            builder.store(value, place, align=number.bitwidth // 8)
         return _any(builder, builder.load(bad))
 
     index = types.int64

@@ -13,6 +13,7 @@ Operations that reduce store the neutral element (-inf or 0) there instead of ga
 """
 
 from collections.abc import Callable
+from math import factorial
 from typing import Any
 
 from llvmlite import ir
@@ -48,11 +49,10 @@ def broadcast(builder: Any, kind: Any, value: Any) -> Any:
 def _call(builder: Any, name: str, *values: Any, flags: tuple[str, ...] = ()) -> Any:
     """The LLVM intrinsic `name` on vectors of one type."""
     kind = values[0].type
-    number = "f32" if kind.element == ir.FloatType() else "f64"
     function = cgutils.get_or_insert_function(
         builder.module,
         ir.FunctionType(kind, [kind] * len(values)),
-        f"llvm.{name}.v{kind.count}{number}",
+        f"llvm.{name}.{_suffix(kind)}",
     )
     return builder.call(function, values, fastmath=flags)
 
@@ -66,40 +66,71 @@ def _exp(builder: Any, x: Any) -> Any:
     """exp(x) for x <= 0 (a little above is fine), to about one unit in the last place.
 
     2**n * exp(r) with |r| <= ln(2)/2: Cody and Waite's two-step reduction, a Taylor polynomial for
-    exp(r), and n put straight into the exponent bits. Below -708 the result is 0.
+    exp(r), and n put straight into the exponent bits. Where exp(x) is hardly a number, it is 0.
     """
     kind = x.type
+    if kind.element == ir.FloatType():
+        lowest, degree, digits, bias, whole = -87.0, 7, 23, 127, _INT32
+        high, low = 0.693359375, -2.12194440054690583e-4
+    else:
+        lowest, degree, digits, bias, whole = -708.0, 13, 52, 1023, _INT64
+        high, low = 0.693147180369123816490, 1.90821492927058770002e-10
     f = lambda value: constant(kind, value)  # noqa: E731
-    clamped = _maximum(builder, x, f(-708.0))
+    clamped = _maximum(builder, x, f(lowest))
     n = _call(builder, "nearbyint", builder.fmul(clamped, f(1.4426950408889634)))
-    r = _call(builder, "fmuladd", n, f(-0.693147180369123816490), clamped)
-    r = _call(builder, "fmuladd", n, f(-1.90821492927058770002e-10), r)
-    inverse_factorial = 1.0
-    coefficients = [1.0]
-    for power in range(1, 14):
-        inverse_factorial /= power
-        coefficients.append(inverse_factorial)
+    r = _call(builder, "fmuladd", n, f(-high), clamped)
+    r = _call(builder, "fmuladd", n, f(-low), r)
     # Estrin's scheme: pairs, then squares, so that the multiplications do not wait for each other.
-    terms = [f(c) for c in coefficients]
-    square = r
+    terms = [f(1.0 / factorial(power)) for power in range(degree + 1)]
+    power_of_r = r
     while len(terms) > 1:
         pairs = [
-            _call(builder, "fmuladd", terms[t + 1], square, terms[t])
+            _call(builder, "fmuladd", terms[t + 1], power_of_r, terms[t])
             for t in range(0, len(terms) - 1, 2)
         ]
-        if len(terms) % 2:
-            pairs.append(terms[-1])
-        terms = pairs
-        if len(terms) > 1:
-            square = builder.fmul(square, square)
-    # 2**n: adding 2**52 + 1023 leaves n + 1023 in the low bits, which then move to the exponent.
-    shifted = builder.fadd(n, f(4503599627370496.0 + 1023.0))
-    bits = ir.VectorType(_INT64, kind.count)
-    power_of_two = builder.bitcast(
-        builder.shl(builder.bitcast(shifted, bits), constant(bits, 52)), kind
+        terms = pairs + terms[len(pairs) * 2 :]
+        power_of_r = builder.fmul(power_of_r, power_of_r)
+    # 2**n: adding 2**digits + bias leaves n + bias in the low bits, which move to the exponent.
+    shifted = builder.fadd(n, f(2.0**digits + bias))
+    bits = ir.VectorType(whole, kind.count)
+    power_of_two = builder.shl(builder.bitcast(shifted, bits), constant(bits, digits))
+    value = builder.fmul(terms[0], builder.bitcast(power_of_two, kind))
+    return builder.select(builder.fcmp_ordered("<", x, f(lowest)), f(0.0), value)
+
+
+def _single_exp(builder: Any, x: Any) -> Any:
+    """exp(x) with the digits of float32, for x in float64."""
+    single = ir.VectorType(ir.FloatType(), x.type.count)
+    return builder.fpext(_exp(builder, builder.fptrunc(x, single)), x.type)
+
+
+def _suffix(kind: Any) -> str:
+    number = "f32" if kind.element == ir.FloatType() else "f64"
+    return f"v{kind.count}{number}"
+
+
+def masked_load(
+    builder: Any, pointer: Any, kind: Any, mask: Any, align: int, otherwise: float
+) -> Any:
+    """The lanes that mask selects; the others are not touched in memory."""
+    function = cgutils.get_or_insert_function(
+        builder.module,
+        ir.FunctionType(kind, [kind.as_pointer(), _INT32, mask.type, kind]),
+        f"llvm.masked.load.{_suffix(kind)}.p0",
     )
-    value = builder.fmul(terms[0], power_of_two)
-    return builder.select(builder.fcmp_ordered("<", x, f(-708.0)), f(0.0), value)
+    arguments = [pointer, ir.Constant(_INT32, align), mask, constant(kind, otherwise)]
+    return builder.call(function, arguments)
+
+
+def masked_store(builder: Any, value: Any, pointer: Any, mask: Any, align: int) -> None:
+    """Store the lanes that mask selects."""
+    kind = value.type
+    function = cgutils.get_or_insert_function(
+        builder.module,
+        ir.FunctionType(ir.VoidType(), [kind, kind.as_pointer(), _INT32, mask.type]),
+        f"llvm.masked.store.{_suffix(kind)}.p0",
+    )
+    builder.call(function, [value, pointer, ir.Constant(_INT32, align), mask])
 
 
 def _fold(builder: Any, vector: Any, combine: Callable[[Any, Any, Any], Any]) -> Any:
@@ -114,7 +145,9 @@ def _fold(builder: Any, vector: Any, combine: Callable[[Any, Any, Any], Any]) ->
     return builder.extract_element(vector, ir.Constant(_INT32, 0))
 
 
-def _row_operation(emit: Emit, two_sources: bool, reduce: str | None) -> Any:
+def _row_operation(
+    emit: Emit, two_sources: bool, reduce: str | None, vector_bytes: int = VECTOR_BYTES
+) -> Any:
     """An intrinsic op(dst, d0, a, a0, [b, b0,] c, count) that stores emit(…) into dst.
 
     emit(builder, d, a, b, c) gets vectors: the old value of dst, the sources, and c in every lane.
@@ -124,7 +157,7 @@ def _row_operation(emit: Emit, two_sources: bool, reduce: str | None) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         number = signature.args[0].dtype
         scalar = context.get_value_type(number)
-        lanes = VECTOR_BYTES // (number.bitwidth // 8)
+        lanes = vector_bytes // (number.bitwidth // 8)
         kind = ir.VectorType(scalar, lanes)
         align = number.bitwidth // 8
 
@@ -215,7 +248,150 @@ exp_plus_sum = _row_operation(
     two_sources=True,
     reduce="add",
 )
+# The same two on float64 with the digits of float32, for eight numbers at a time.
+single_exp_sum = _row_operation(
+    lambda bld, d, a, b, c: _single_exp(bld, bld.fsub(a, c)),
+    two_sources=False,
+    reduce="add",
+    vector_bytes=2 * VECTOR_BYTES,
+)
+single_exp_plus_sum = _row_operation(
+    lambda bld, d, a, b, c: _single_exp(bld, bld.fsub(_add(bld, a, b), c)),
+    two_sources=True,
+    reduce="add",
+    vector_bytes=2 * VECTOR_BYTES,
+)
 # dst = dst + c * a
 add_scaled = _row_operation(
     lambda bld, d, a, b, c: _call(bld, "fmuladd", c, a, d), two_sources=False, reduce=None
 )
+
+
+def _flat(context: Any, builder: Any, kind: Any, value: Any, start: Any) -> Any:
+    """The address of element `start` of a flat array."""
+    return builder.gep(context.make_array(kind)(context, builder, value).data, [start])
+
+
+def _vector_at(builder: Any, base: Any, index: Any, kind: Any) -> Any:
+    return builder.bitcast(builder.gep(base, [index]), kind.as_pointer())
+
+
+@intrinsic
+def store_scaled(typing: Any, dst, d0, a, a0, c, count):  # type: ignore[no-untyped-def]
+    """dst = c * a, where dst may be of a narrower type than a and c.
+
+    Whole vectors are stored: what lies behind a[a0 + count] should be 0.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        narrow, wide = signature.args[0].dtype, signature.args[2].dtype
+        lanes = VECTOR_BYTES // (wide.bitwidth // 8)
+        kind = ir.VectorType(context.get_value_type(wide), lanes)
+        stored = ir.VectorType(context.get_value_type(narrow), lanes)
+        target = _flat(context, builder, signature.args[0], arguments[0], arguments[1])
+        source = _flat(context, builder, signature.args[2], arguments[2], arguments[3])
+        factor = broadcast(builder, kind, arguments[4])
+        start, step = ir.Constant(_INT64, 0), ir.Constant(_INT64, lanes)
+        with cgutils.for_range_slice(builder, start, arguments[5], step, intp=_INT64) as (t, _):
+            place = _vector_at(builder, source, t, kind)
+            value = builder.fmul(builder.load(place, align=wide.bitwidth // 8), factor)
+            if narrow != wide:
+                value = builder.fptrunc(value, stored)
+            place = _vector_at(builder, target, t, stored)
+            builder.store(value, place, align=narrow.bitwidth // 8)
+        return context.get_dummy_value()
+
+    index = types.int64
+    return types.none(dst, index, a, index, a.dtype, index), codegen
+
+
+@intrinsic
+def scale_in_place(typing: Any, terms, dst, d0, c, count):  # type: ignore[no-untyped-def]
+    """dst = c * dst, and a copy into terms in float64, filled up with zeros. dst is not padded."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        wide, narrow = signature.args[0].dtype, signature.args[1].dtype
+        lanes = VECTOR_BYTES // (wide.bitwidth // 8)
+        align = narrow.bitwidth // 8
+        kind = ir.VectorType(context.get_value_type(narrow), lanes)
+        copied = ir.VectorType(context.get_value_type(wide), lanes)
+        zero, step = ir.Constant(_INT64, 0), ir.Constant(_INT64, lanes)
+        target = _flat(context, builder, signature.args[1], arguments[1], arguments[2])
+        copies = _flat(context, builder, signature.args[0], arguments[0], zero)
+        c, count = arguments[3], arguments[4]
+        if narrow != wide:
+            c = builder.fptrunc(c, kind.element)
+        factor = broadcast(builder, kind, c)
+        with cgutils.for_range_slice(builder, zero, count, step, intp=_INT64) as (t, _):
+            place = _vector_at(builder, target, t, kind)
+            numbers = lane_numbers(lanes)
+            left = builder.sub(count, t)
+            mask = builder.icmp_signed("<", numbers, broadcast(builder, numbers.type, left))
+            value = masked_load(builder, place, kind, mask, align, 0.0)
+            value = builder.fmul(value, factor)
+            whole = builder.icmp_signed(">=", left, step)
+            with builder.if_else(whole) as (then, otherwise):
+                with then:
+                    builder.store(value, place, align=align)
+                with otherwise:
+                    masked_store(builder, value, place, mask, align)
+            if narrow != wide:
+                value = builder.fpext(value, copied)
+            builder.store(value, _vector_at(builder, copies, t, copied), align=wide.bitwidth // 8)
+        return context.get_dummy_value()
+
+    index = types.int64
+    return types.none(terms, dst, index, terms.dtype, index), codegen
+
+
+def _add_triangle(lower: bool) -> Any:
+    """op(dst, d0, rows, r0, stride, factors, c, count): a triangle of rows, weighed, into one row.
+
+    dst[t] += sum over r of c * factors[r] * rows[r0 + r * stride + t], for t and r below `count`,
+    r <= t in the upper triangle and r >= t in the lower. What lies on the other side is 0, so
+    whole vectors may reach into it. dst and rows are of one type, factors and c are float64.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        number = signature.args[0].dtype
+        align = number.bitwidth // 8
+        lanes = VECTOR_BYTES // align
+        scalar = context.get_value_type(number)
+        kind = ir.VectorType(scalar, lanes)
+        target = _flat(context, builder, signature.args[0], arguments[0], arguments[1])
+        source = _flat(context, builder, signature.args[2], arguments[2], arguments[3])
+        stride, c, count = arguments[4], arguments[6], arguments[7]
+        zero, one, step = (ir.Constant(_INT64, x) for x in (0, 1, lanes))
+        factors = _flat(context, builder, signature.args[5], arguments[5], zero)
+        total = cgutils.alloca_once(builder, kind)
+        with cgutils.for_range_slice(builder, zero, count, step, intp=_INT64) as (t, _):
+            place = _vector_at(builder, target, t, kind)
+            builder.store(builder.load(place, align=align), total)
+            if lower:
+                first, stop = t, count
+            else:
+                reach = builder.add(t, step)
+                first = zero
+                stop = builder.select(builder.icmp_signed("<", reach, count), reach, count)
+            with cgutils.for_range_slice(builder, first, stop, one, intp=_INT64) as (r, _):
+                factor = builder.fmul(builder.load(builder.gep(factors, [r])), c)
+                if number.bitwidth == 32:
+                    factor = builder.fptrunc(factor, scalar)
+                index = builder.add(builder.mul(r, stride), t)
+                row = builder.load(_vector_at(builder, source, index, kind), align=align)
+                weight = broadcast(builder, kind, factor)
+                value = _call(builder, "fmuladd", weight, row, builder.load(total))
+                builder.store(value, total)
+            builder.store(builder.load(total), place, align=align)
+        return context.get_dummy_value()
+
+    @intrinsic
+    def operation(typing: Any, dst, d0, rows, r0, stride, factors, c, count):  # type: ignore[no-untyped-def]
+        index, wide = types.int64, types.float64
+        return types.none(dst, index, rows, index, index, factors, wide, index), codegen
+
+    return operation
+
+
+add_upper_triangle = _add_triangle(lower=False)
+add_lower_triangle = _add_triangle(lower=True)
