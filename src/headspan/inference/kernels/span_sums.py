@@ -72,7 +72,7 @@ def proportions(
 
 
 @njit
-def _load(terms: Any, cube: Any, b: int, i: int, j: int, count: int) -> bool:
+def load_terms(terms: Any, cube: Any, b: int, i: int, j: int, count: int) -> bool:
     """Put s(i,j,k), i < k <= j, into terms; True if one is bad."""
     if cube.strides[3] == cube.itemsize:
         row = b * cube.strides[0] + i * cube.strides[1] + j * cube.strides[2]
@@ -109,7 +109,7 @@ def inside(
         for i in range(n - length + 1):
             j = i + length
             row, column = i * width, j * width
-            bad |= _load(terms, cube, b, i, j, length)
+            bad |= load_terms(terms, cube, b, i, j, length)
             # C-CONC and HEADLESS
             largest = plus_plus_max(terms, 0, alpha, row + i, alpha_t, column + i + 1, 0.0, length)
             value = log_sum(terms, largest, length, single)
