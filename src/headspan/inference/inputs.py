@@ -71,7 +71,9 @@ def read_scores(
         axes, shape = _AXES[kind]
         what = f"{kind} scores"
         if not is_tensor(part) and not isinstance(part, np.ndarray):
-            raise ScoresError(f"{what} must be a NumPy array or a tensor, not {type(part).__name__}")
+            raise ScoresError(
+                f"{what} must be a NumPy array or a tensor, not {type(part).__name__}"
+            )
         if bool(tensors) != is_tensor(part):
             raise ScoresError("span and arc scores must both be arrays or both be tensors")
         if part.ndim != axes + has_batch_axis or len(set(part.shape[-axes:])) != 1:
@@ -111,9 +113,7 @@ def _aligned(part: NDArray[Any]) -> NDArray[Any]:
     return np.array(part, dtype=part.dtype.newbyteorder("="), order="C", copy=True)
 
 
-def _read_lengths(
-    lengths: Any, size: int, longest: int, has_batch_axis: bool
-) -> NDArray[np.int64]:
+def _read_lengths(lengths: Any, size: int, longest: int, has_batch_axis: bool) -> NDArray[np.int64]:
     if longest < 1:
         raise ScoresError("the scores have no room for a word")
     if lengths is None:

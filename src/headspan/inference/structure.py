@@ -6,8 +6,8 @@ raised and sums turned into probabilities.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from headspan.inference.errors import NoTreeError, ScoresError
 from headspan.inference.inputs import Backend, Batch, Kind, check_scores, read_heads, read_scores
+from headspan.inference.kbest import k_best as find_k_best
 from headspan.inference.results import Marginals, TreeLists, Trees
 from headspan.inference.threads import over_sentences
 
@@ -85,12 +86,10 @@ class Structure(ABC):
             module = import_module(f"headspan.inference.batched.{self.batched}")
             values = module.best(*batch.parts, batch.lengths, avoided, heads, spans, status)
         self._raise(batch, status)
-        return Trees(
-            batch.give(heads), batch.give(spans), batch.give(values), batch.give_lengths()
-        )
+        return Trees(batch.give(heads), batch.give(spans), batch.give(values), batch.give_lengths())
 
     def sums(self, batch: Batch, threads: int | None, *, marginals: bool, arcs: bool) -> Sums:
-        """log Z of every sentence, in float64, and the marginals that are asked for."""
+        """Find log Z of every sentence, in float64, and the marginals that are asked for."""
         status = np.zeros(batch.size, np.int64)
         if batch.backend == "batched":
             module = import_module(f"headspan.inference.batched.{self.batched}")
@@ -140,12 +139,14 @@ class Structure(ABC):
         backend: Backend | None,
         threads: int | None,
     ) -> Any:
-        """log Z, differentiable if the scores are tensors that want a gradient."""
+        """Find log Z, differentiable if the scores are tensors that want a gradient."""
         batch = read_scores(self.kinds, scores, lengths, backend)
         if batch.like is not None and any(part.requires_grad for part in scores):
             from headspan.inference.gradient import LogPartition
 
-            return LogPartition.apply(self, lengths, backend, threads, *scores)
+            return LogPartition.apply(  # type: ignore[no-untyped-call]
+                self, lengths, backend, threads, *scores
+            )
         found = self.sums(batch, threads, marginals=False, arcs=False)
         return batch.give(_cast(found.log_partition, batch))
 
@@ -233,9 +234,75 @@ class Structure(ABC):
         backend: Backend | None,
         threads: int | None,
     ) -> Any:
-        """log p(tree) of one given tree a sentence; differentiable for tensors."""
+        """Find log p(tree) of one given tree a sentence; differentiable for tensors."""
         value = self.tree_scores(scores, heads, lengths)
         return value - self.log_partition(scores, lengths, backend, threads)
+
+    def k_best(
+        self,
+        scores: Sequence[Any],
+        k: int,
+        lengths: Any,
+        threads: int | None,
+        recurrence: Callable[..., Any],
+    ) -> TreeLists:
+        """The k best trees of every sentence, worked out on the CPU wherever the scores are."""
+        if k < 1:
+            raise ScoresError(f"cannot find {k} best trees")
+        # The best tree first: it checks the scores.
+        self.best_tree(scores, lengths, "kernels", threads)
+        batch = read_scores(self.kinds, scores, lengths, "kernels")
+        found = []
+        for b, n in enumerate(batch.lengths.tolist()):
+            sentence = recurrence(*(part[b] for part in batch.parts), n)
+            found.append(find_k_best(sentence, n, k))
+        heads = np.full((batch.size, k, batch.longest), -1, np.int64)
+        values = np.full((batch.size, k), -np.inf, batch.dtype)
+        for b, trees in enumerate(found):
+            for rank, (score, tree) in enumerate(trees):
+                heads[b, rank, : len(tree)] = tree
+                values[b, rank] = score
+        counts = np.array([len(trees) for trees in found], np.int64)
+        return _tree_lists(batch, heads, values, counts)
+
+    def sample(
+        self,
+        scores: Sequence[Any],
+        count: int,
+        seed: int,
+        lengths: Any,
+        threads: int | None,
+        kernel: str,
+    ) -> TreeLists:
+        """Trees drawn from the distribution, worked out on the CPU wherever the scores are.
+
+        The samples of a sentence depend on the seed, its scores and its place in the batch, not on
+        padding or threads.
+        """
+        if count < 1:
+            raise ScoresError(f"cannot draw {count} samples")
+        batch = read_scores(self.kinds, scores, lengths, "kernels")
+        uniforms = np.zeros((batch.size, count, 2 * batch.longest))
+        for b, n in enumerate(batch.lengths):
+            draws = np.random.default_rng([seed, b]).random((count, 2 * n))
+            uniforms[b, :, : 2 * n] = draws
+        heads = np.full((batch.size, count, batch.longest), -1, np.int64)
+        status = np.zeros(batch.size, np.int64)
+        module = import_module("headspan.inference.kernels.sampling")
+        run = getattr(module, kernel)[batch.dtype]
+        over_sentences(
+            lambda order: run(*batch.parts, batch.lengths, order, uniforms, heads, status),
+            batch.lengths,
+            threads,
+        )
+        self._raise(batch, status)
+        counts = np.full(batch.size, count, np.int64)
+        lists = _tree_lists(batch, heads, np.zeros((batch.size, count), batch.dtype), counts)
+        values = np.stack(
+            [self.tree_scores(batch.parts, heads[:, t], batch.lengths) for t in range(count)],
+            axis=1,
+        )
+        return replace(lists, scores=batch.give(values))
 
     def _raise(self, batch: Batch, status: NDArray[np.int64]) -> None:
         """The error that a kernel or a batched recurrence reported for a sentence, if any."""
@@ -261,34 +328,23 @@ def _weighed_sum(probabilities: Any, values: Any) -> Any:
         total: Any = product.reshape(len(product), -1).sum(axis=1)
         return total
     possible = probabilities > 0
-    product = probabilities.double() * values.double().where(possible, values.new_zeros(()).double())
+    product = probabilities.double() * values.double().where(
+        possible, values.new_zeros(()).double()
+    )
     return product.flatten(1).sum(1)
 
 
-def pack_lists(batch: Batch, found: list[list[tuple[float, list[int]]]], room: int) -> TreeLists:
-    """Lists of (score, heads), one list a sentence, as padded arrays."""
-    heads = np.full((batch.size, room, batch.longest), -1, np.int64)
-    scores = np.full((batch.size, room), -np.inf, batch.dtype)
-    spans = np.full((batch.size, room, batch.longest, 2), -1, np.int64)
-    counts = np.array([len(trees) for trees in found], np.int64).reshape(batch.size)
-    for b, trees in enumerate(found):
-        for rank, (score, tree) in enumerate(trees):
-            heads[b, rank, : len(tree)] = tree
-            scores[b, rank] = score
-    fill_spans(heads, counts, batch.lengths, spans)
+def _tree_lists(batch: Batch, heads: Any, values: Any, counts: Any) -> TreeLists:
+    """Lists of trees with their headed spans."""
+    from headspan.inference.kernels.trees import spans_of_heads
+
+    spans = np.full((*heads.shape, 2), -1, np.int64)
+    for b, (n, count) in enumerate(zip(batch.lengths, counts, strict=True)):
+        spans_of_heads[np.float64](heads[b, :count], np.full(count, n, np.int64), spans[b, :count])
     return TreeLists(
         batch.give(heads),
         batch.give(spans),
-        batch.give(scores),
+        batch.give(values),
         counts if batch.has_batch_axis else counts[0],
         batch.give_lengths(),
     )
-
-
-def fill_spans(heads: Any, counts: Any, lengths: Any, spans: Any) -> None:
-    """The headed spans of lists of trees."""
-    from headspan.inference.kernels.trees import spans_of_heads
-
-    run = spans_of_heads[np.float64]
-    for b, count in enumerate(counts):
-        run(heads[b, :count], np.full(count, lengths[b], np.int64), spans[b, :count])

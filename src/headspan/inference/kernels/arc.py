@@ -15,20 +15,18 @@ descending; within a row k ascends, and the inner loops run over a contiguous j.
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
-from headspan.inference.kernels.compile import INDICES, array, kernel, scores
+from headspan.inference.kernels.compile import INDICES, array, helper, kernel, scores
 from headspan.inference.kernels.span import BAD_SCORE, NO_TREE, chart_width
 from headspan.inference.kernels.trees import spans_of_sentence
-from headspan.inference.kernels.vector import PAD, max_plus
+from headspan.inference.kernels.vector import max_plus
 
 LEFT, RIGHT = 0, 1
 
 
-@njit
-def load_arcs(
-    arcs: Any, width: int, matrix: Any, b: int, n: int, gold: Any, cost: Any
-) -> bool:
+@helper
+def load_arcs(arcs: Any, width: int, matrix: Any, b: int, n: int, gold: Any, cost: Any) -> bool:
     """Put s(h,d) into arcs[h * width + d], less the cost on gold arcs; True if one is bad."""
     bad = False
     for h in range(n + 1):
@@ -43,7 +41,7 @@ def load_arcs(
     return bad
 
 
-@njit
+@helper
 def _fill(arcs: Any, n: int, width: int, charts: Any) -> None:
     """All rows of the four charts R, L, l and b; r is b with the arc's score."""
     right, left, left_arc, base = charts[0], charts[1], charts[2], charts[3]
@@ -68,8 +66,10 @@ def _fill(arcs: Any, n: int, width: int, charts: Any) -> None:
             max_plus(base, row + k + 1, left, below + width + k + 1, right[row + k], n - k)
 
 
-@njit
-def _walk(arcs: Any, n: int, width: int, charts: Any, root: int, stack: Any, heads: Any, b: int) -> None:
+@helper
+def _walk(
+    arcs: Any, n: int, width: int, charts: Any, root: int, stack: Any, heads: Any, b: int
+) -> None:
     """Read the arcs of the best tree off the charts, given its root."""
     right, left, left_arc, base = charts[0], charts[1], charts[2], charts[3]
     heads[b, root - 1] = 0
@@ -167,3 +167,12 @@ best = kernel(
         INDICES,
     )
 )(_best)
+
+
+def _charts(arcs: Any, n: int, width: int, filled: Any) -> None:
+    _fill(arcs, n, width, filled)
+
+
+charts = kernel(
+    lambda number: types.void(array(number, 1), types.int64, types.int64, array(number, 2))
+)(_charts)

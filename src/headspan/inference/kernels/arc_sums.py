@@ -7,16 +7,16 @@ Outside hands each cell's probability down to the terms of its sum in proportion
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from headspan.inference.kernels.arc import load_arcs
-from headspan.inference.kernels.compile import INDICES, array, kernel, scores
+from headspan.inference.kernels.compile import INDICES, array, helper, kernel, scores
 from headspan.inference.kernels.span import BAD_SCORE, NO_TREE, chart_width
 from headspan.inference.kernels.span_sums import log_sum, proportions
 from headspan.inference.kernels.vector import PAD, add_scaled, plus_max
 
 
-@njit
+@helper
 def inside(arcs: Any, n: int, width: int, charts: Any, terms: Any, single: bool) -> None:
     """R, L by rows and columns, r by rows, l by columns, b by rows."""
     right, right_t, left, left_t = charts[0], charts[1], charts[2], charts[3]
@@ -37,7 +37,9 @@ def inside(arcs: Any, n: int, width: int, charts: Any, terms: Any, single: bool)
             right_arc[row + j] = value + arcs[row + j]
             left_arc_t[column + i] = value + arcs[column + i]
             # E-R-CONC
-            largest = plus_max(terms, 0, right_arc, row + i + 1, right_t, column + i + 1, 0.0, length)
+            largest = plus_max(
+                terms, 0, right_arc, row + i + 1, right_t, column + i + 1, 0.0, length
+            )
             value = log_sum(terms, largest, length, single)
             right[row + j] = right_t[column + i] = value
             # E-L-CONC
@@ -46,7 +48,7 @@ def inside(arcs: Any, n: int, width: int, charts: Any, terms: Any, single: bool)
             left[row + j] = left_t[column + i] = value
 
 
-@njit
+@helper
 def _outside(n: int, width: int, charts: Any, work: Any, terms: Any, single: bool) -> None:
     """Hand probabilities down from R(r,n) and L(1,r) to the arcs.
 
@@ -65,9 +67,7 @@ def _outside(n: int, width: int, charts: Any, work: Any, terms: Any, single: boo
             if p > 0.0:
                 # E-R-CONC
                 total, first = right[row + j], row + i + 1
-                proportions(
-                    terms, right_arc, first, right_t, column + i + 1, total, length, single
-                )
+                proportions(terms, right_arc, first, right_t, column + i + 1, total, length, single)
                 add_scaled(p_right_arc, first, terms, 0, p, length)
                 add_scaled(p_right_t, column + i + 1, terms, 0, p, length)
             p = p_left[row + j] + p_left_t[column + i]

@@ -6,7 +6,7 @@ layout and read-only arrays then share one piece of machine code, and threads ne
 
 from collections.abc import Callable
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numba import njit, types
@@ -26,6 +26,15 @@ def array(number: Any, dimensions: int) -> Any:
 
 
 INDICES = array(types.int64, 1)
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def helper(function: Function) -> Function:
+    """Have Numba compile a function into the kernels that call it, and mypy see what it is."""
+    compiled: Function = njit(function)
+    return compiled
 
 
 class Kernel:
@@ -48,14 +57,16 @@ class Kernel:
     def _compile(self, dtype: Any) -> Callable[..., Any]:
         number = types.float32 if dtype == np.float32 else types.float64
         signature = self._signature(number)
+        compiled: Callable[..., Any]
         try:
-            return njit(signature, nogil=True, cache=True)(self._function)
+            compiled = njit(signature, nogil=True, cache=True)(self._function)
         except RuntimeError as error:
             # Numba looks for a folder to write to beside the source and then in the user's
             # cache. Where it may write to neither, the kernel lives as long as the process.
             if "cannot cache" not in str(error):
                 raise
-            return njit(signature, nogil=True)(self._function)
+            compiled = njit(signature, nogil=True)(self._function)
+        return compiled
 
 
 def kernel(signature: Signature) -> Callable[[Callable[..., Any]], Kernel]:

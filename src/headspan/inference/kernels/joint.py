@@ -1,4 +1,4 @@
-"""The best tree over headed spans and arcs together, for scores on the CPU. O(n⁴) time, O(n³) memory.
+"""The best tree over headed spans and arcs together. O(n⁴) time, O(n³) memory.
 
 Eisner and Satta's hook with span scores. For a head h, L_h(i) is the best sequence of its left
 children over (i, h-1), R_h(j) the best of its right children over (h, j).
@@ -16,15 +16,15 @@ contiguous h. Charts: left[i,h] = L_h(i), right[j,h] = R_h(j), gamma[p,q,h] = γ
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from headspan.inference.kernels.arc import load_arcs
-from headspan.inference.kernels.compile import INDICES, array, kernel, scores
+from headspan.inference.kernels.compile import INDICES, array, helper, kernel, scores
 from headspan.inference.kernels.span import BAD_SCORE, NO_TREE, chart_width
 from headspan.inference.kernels.vector import PAD, max_plus, max_plus_plus
 
 
-@njit
+@helper
 def _span_score(cube: Any, b: int, i: int, j: int, k: int, gold: Any, cost: Any) -> Any:
     x = cube[b, i, j, k]
     if gold.shape[0] and gold[b, k - 1, 0] == i and gold[b, k - 1, 1] == j:
@@ -32,7 +32,7 @@ def _span_score(cube: Any, b: int, i: int, j: int, k: int, gold: Any, cost: Any)
     return x
 
 
-@njit
+@helper
 def _fill(
     cube: Any,
     b: int,
@@ -81,7 +81,7 @@ def _fill(
     return bad
 
 
-@njit
+@helper
 def _best_word(
     cube: Any,
     b: int,
@@ -156,9 +156,7 @@ def _best(
         while top:
             top -= 1
             i, j, head = stack[top, 0], stack[top, 1], stack[top, 2]
-            c = _best_word(
-                cube, b, n, heads_of, gold_spans, span_cost, left, right, i, j, head
-            )
+            c = _best_word(cube, b, n, heads_of, gold_spans, span_cost, left, right, i, j, head)
             heads[b, c - 1] = head
             spans[b, c - 1, 0] = i
             spans[b, c - 1, 1] = j

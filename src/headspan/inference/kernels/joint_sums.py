@@ -11,16 +11,16 @@ gamma[h,q,p] where it lies right of h.
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from headspan.inference.kernels.arc import load_arcs
-from headspan.inference.kernels.compile import INDICES, array, kernel, scores
+from headspan.inference.kernels.compile import INDICES, array, helper, kernel, scores
 from headspan.inference.kernels.span import BAD_SCORE, NO_TREE, chart_width
 from headspan.inference.kernels.span_sums import load_terms, log_sum, proportions
 from headspan.inference.kernels.vector import PAD, add_scaled, plus_max, plus_plus_max
 
 
-@njit
+@helper
 def _hook(n: int, width: int, h: int, p: int, q: int) -> int:
     """Where γ_h(p,q) is stored."""
     if h > q:
@@ -28,10 +28,8 @@ def _hook(n: int, width: int, h: int, p: int, q: int) -> int:
     return (h * (n + 1) + q) * width + p
 
 
-@njit
-def _hang(
-    cube: Any, b: int, i: int, q: int, charts: Any, width: int, beta: Any
-) -> bool:
+@helper
+def _hang(cube: Any, b: int, i: int, q: int, charts: Any, width: int, beta: Any) -> bool:
     """β(i,q,c) for i < c <= q into beta[0 …]; True if a score is bad."""
     count = q - i
     bad = load_terms(beta, cube, b, i, q, count)
@@ -40,7 +38,7 @@ def _hang(
     return bad
 
 
-@njit
+@helper
 def _inside(
     cube: Any, b: int, n: int, arcs: Any, charts: Any, gamma: Any, beta: Any, terms: Any
 ) -> bool:
@@ -78,7 +76,7 @@ def _inside(
     return bad
 
 
-@njit
+@helper
 def _outside(
     cube: Any,
     b: int,

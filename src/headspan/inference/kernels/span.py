@@ -16,22 +16,22 @@ Charts are flat, row i at i * width, with padding behind every row (see vector.P
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
-from headspan.inference.kernels.compile import INDICES, array, kernel, scores
+from headspan.inference.kernels.compile import INDICES, array, helper, kernel, scores
 from headspan.inference.kernels.tiles import copy_span, transpose_diagonal_tile, transpose_tile
 from headspan.inference.kernels.vector import PAD, VECTOR_BYTES, max_plus, max_plus_plus
 
 OK, NO_TREE, BAD_SCORE = 0, 1, 2
 
 
-@njit
+@helper
 def chart_width(n: int) -> int:
     """The number of elements between two rows of a chart: n + 1, padded to whole vectors."""
     return (n + 1 + PAD) // PAD * PAD + PAD
 
 
-@njit
+@helper
 def load_row(buffer: Any, width: int, cube: Any, b: int, at: int, i: int, n: int) -> bool:
     """Put s[i, j, k], found at cube[b, at, j, k], into buffer[k * width + j]; True if one is bad.
 
@@ -60,7 +60,20 @@ def load_row(buffer: Any, width: int, cube: Any, b: int, at: int, i: int, n: int
     return bad
 
 
-@njit
+@helper
+def take_cost_off(buffer: Any, width: int, gold: Any, b: int, cost: Any, i: int, n: int) -> None:
+    """Lower the scores of the gold spans that start at i.
+
+    Every span outside the gold tree costs the same, so taking the cost off the gold spans and
+    adding n costs to the tree's score comes to the same, and touches n cells only.
+    """
+    if gold.shape[0]:
+        for k in range(i + 1, n + 1):
+            if gold[b, k - 1, 0] == i:
+                buffer[k * width + gold[b, k - 1, 1]] -= cost
+
+
+@helper
 def fill_row(alpha: Any, gamma: Any, buffer: Any, width: int, i: int, n: int) -> None:
     """Row i of both charts from the rows below it and the scores in the buffer."""
     row = i * width
@@ -80,7 +93,7 @@ def fill_row(alpha: Any, gamma: Any, buffer: Any, width: int, i: int, n: int) ->
         max_plus(alpha, row + k + 1, gamma, below + k + 1, alpha[row + k], n - k)
 
 
-@njit
+@helper
 def last_child(alpha: Any, gamma: Any, width: int, i: int, j: int) -> int:
     """Where the last child of the best sequence over (i,j) begins; the leftmost if several tie."""
     best = i
@@ -92,7 +105,7 @@ def last_child(alpha: Any, gamma: Any, width: int, i: int, j: int) -> int:
     return best
 
 
-@njit
+@helper
 def push_children(
     alpha: Any, gamma: Any, width: int, i: int, j: int, head: int, stack: Any, top: int
 ) -> int:
@@ -135,12 +148,7 @@ def _best(
         bad = False
         for i in range(n - 1, -1, -1):
             bad |= load_row(buffer, width, cube, b, i, i, n)
-            if gold.shape[0]:
-                # Every span outside the gold tree costs the same, so taking the cost off the
-                # gold spans and adding n costs at the end comes to the same.
-                for k in range(i + 1, n + 1):
-                    if gold[b, k - 1, 0] == i:
-                        buffer[k * width + gold[b, k - 1, 1]] -= cost
+            take_cost_off(buffer, width, gold, b, cost, i, n)
             fill_row(alpha, gamma, buffer, width, i, n)
         if bad:
             status[b] = BAD_SCORE
@@ -187,11 +195,23 @@ best = kernel(
 )(_best)
 
 
-def _fill_rows(block: Any, first: int, n: int, alpha: Any, gamma: Any, buffer: Any) -> bool:
+def new_charts(n: int, dtype: Any) -> tuple[Any, Any, Any]:
+    """α, γ and the score buffer for a sentence of n words, with row n, the last, filled in."""
+    width = chart_width(n)
+    alpha = np.full((n + 1 + PAD) * width, -np.inf, dtype)
+    gamma = np.full((n + 1 + PAD) * width, -np.inf, dtype)
+    alpha[n * width + n] = 0
+    return alpha, gamma, np.zeros((n + 1 + PAD) * width, dtype)
+
+
+def _fill_rows(
+    block: Any, first: int, n: int, gold: Any, cost: Any, alpha: Any, gamma: Any, buffer: Any
+) -> bool:
     width = chart_width(n)
     bad = False
     for i in range(first + block.shape[1] - 1, first - 1, -1):
         bad |= load_row(buffer, width, block, 0, i - first, i, n)
+        take_cost_off(buffer, width, gold, 0, cost, i, n)
         fill_row(alpha, gamma, buffer, width, i, n)
     return bad
 
@@ -201,6 +221,8 @@ fill_rows = kernel(
         scores(number, 4),
         types.int64,
         types.int64,
+        array(types.int64, 3),
+        number,
         array(number, 1),
         array(number, 1),
         array(number, 1),

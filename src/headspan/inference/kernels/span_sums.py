@@ -27,9 +27,9 @@ from math import exp, log
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
-from headspan.inference.kernels.compile import INDICES, array, kernel, scores
+from headspan.inference.kernels.compile import INDICES, array, helper, kernel, scores
 from headspan.inference.kernels.span import BAD_SCORE, NO_TREE, chart_width
 from headspan.inference.kernels.tiles import copy_span
 from headspan.inference.kernels.vector import (
@@ -48,9 +48,9 @@ from headspan.inference.kernels.vector import (
 )
 
 
-@njit
+@helper
 def log_sum(terms: Any, largest: float, count: int, single: bool) -> float:
-    """log of the sum of exp(terms), which are replaced by exp(terms - largest)."""
+    """The log of the sum of exp(terms), which are replaced by exp(terms - largest)."""
     if largest == -np.inf:
         for t in range(count):
             terms[t] = 0.0
@@ -60,25 +60,26 @@ def log_sum(terms: Any, largest: float, count: int, single: bool) -> float:
     return largest + log(exp_sum(terms, 0, terms, 0, largest, count))
 
 
-@njit
+@helper
 def proportions(
     terms: Any, a: Any, a0: int, b: Any, b0: int, total: float, count: int, single: bool
 ) -> None:
-    """terms = exp(a + b - total): what the terms of a sum contributed to it."""
+    """Set terms = exp(a + b - total): what the terms of a sum contributed to it."""
     if single:
         single_exp_plus_sum(terms, 0, a, a0, b, b0, total, count)
     else:
         exp_plus_sum(terms, 0, a, a0, b, b0, total, count)
 
 
-@njit
+@helper
 def load_terms(terms: Any, cube: Any, b: int, i: int, j: int, count: int) -> bool:
     """Put s(i,j,k), i < k <= j, into terms; True if one is bad."""
     if cube.strides[3] == cube.itemsize:
         row = b * cube.strides[0] + i * cube.strides[1] + j * cube.strides[2]
         # the span of this length three places on
         ahead = 3 * (cube.strides[1] + cube.strides[2])
-        return copy_span(terms, 0, cube, row + (i + 1) * cube.itemsize, count, ahead)
+        bad: bool = copy_span(terms, 0, cube, row + (i + 1) * cube.itemsize, count, ahead)
+        return bad
     bad = False
     for t in range(count):
         x = cube[b, i, j, i + 1 + t]
@@ -87,10 +88,8 @@ def load_terms(terms: Any, cube: Any, b: int, i: int, j: int, count: int) -> boo
     return bad
 
 
-@njit
-def inside(
-    cube: Any, b: int, n: int, charts: Any, terms: Any, weights: Any, at: int
-) -> bool:
+@helper
+def inside(cube: Any, b: int, n: int, charts: Any, terms: Any, weights: Any, at: int) -> bool:
     """Fill the charts α and γ, each by rows and by columns; True if a score is bad.
 
     If `weights` has room, w(k|i,j) goes to weights[at + (i * side + j) * side + k].
@@ -126,7 +125,7 @@ def inside(
     return bad
 
 
-@njit
+@helper
 def _outside(
     n: int, side: int, charts: Any, work: Any, terms: Any, cubes: Any, at: int, arcs: Any
 ) -> None:
@@ -168,9 +167,7 @@ def _outside(
                 if p > 0.0:
                     # h's left child (i,k), headed by c: c <= k. The weights are u(k|i,j)
                     first = row + i + 1
-                    proportions(
-                        terms, gamma, first, alpha_t, column + i + 1, total, length, single
-                    )
+                    proportions(terms, gamma, first, alpha_t, column + i + 1, total, length, single)
                     add_scaled(starts, h * width + i + 1, terms, 0, p, length)
                     cell = at + (i * side + i + 1) * side + i + 1
                     to = h * width + i + 1

@@ -123,7 +123,7 @@ def _tile(diagonal: bool) -> Any:
         return _any(builder, bad)
 
     @intrinsic
-    def transpose_tile(typing: Any, dst, d0, width, scores, offset, stride, last, ahead):  # type: ignore[no-untyped-def]
+    def transpose_tile(typing: Any, dst, d0, width, scores, offset, stride, last, ahead):
         index = types.int64
         return types.boolean(dst, index, index, scores, index, index, index, index), codegen
 
@@ -139,7 +139,7 @@ transpose_diagonal_tile = _tile(diagonal=True)
 
 
 @intrinsic
-def copy_span(typing: Any, dst, d0, scores, offset, count, ahead):  # type: ignore[no-untyped-def]
+def copy_span(typing: Any, dst, d0, scores, offset, count, ahead):
     """Copy `count` scores from byte `offset` to dst[d0 …]. True if one is NaN or +inf.
 
     dst may be of a wider type than the scores. Fills up to a whole vector with -inf. `ahead` is as

@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
-from headspan.inference.kernels.compile import INDICES, array, kernel
+from headspan.inference.kernels.compile import INDICES, array, helper, kernel
 
 
-@njit
+@helper
 def spans_of_sentence(heads: Any, b: int, n: int, spans: Any) -> bool:
     """Fill in the headed spans of one tree; False if it is not projective with a single root."""
     sizes = np.zeros(n + 1, np.int64)

@@ -200,7 +200,7 @@ def _row_operation(
     if two_sources:
 
         @intrinsic
-        def operation(typing: Any, dst, d0, a, a0, b, b0, c, count):  # type: ignore[no-untyped-def]
+        def operation(typing: Any, dst, d0, a, a0, b, b0, c, count):
             result = dst.dtype if reduce else types.none
             index = types.int64
             return result(dst, index, a, index, b, index, dst.dtype, index), codegen
@@ -208,7 +208,7 @@ def _row_operation(
     else:
 
         @intrinsic
-        def operation(typing: Any, dst, d0, a, a0, c, count):  # type: ignore[no-untyped-def]
+        def operation(typing: Any, dst, d0, a, a0, c, count):
             result = dst.dtype if reduce else types.none
             index = types.int64
             return result(dst, index, a, index, dst.dtype, index), codegen
@@ -231,9 +231,7 @@ max_plus_plus = _row_operation(
     reduce=None,
 )
 # dst = a + b; returns max(dst). c is not used.
-plus_max = _row_operation(
-    lambda bld, d, a, b, c: _add(bld, a, b), two_sources=True, reduce="max"
-)
+plus_max = _row_operation(lambda bld, d, a, b, c: _add(bld, a, b), two_sources=True, reduce="max")
 # dst = (a + b) + dst; returns max(dst). c is not used.
 plus_plus_max = _row_operation(
     lambda bld, d, a, b, c: _add(bld, _add(bld, a, b), d), two_sources=True, reduce="max"
@@ -277,8 +275,8 @@ def _vector_at(builder: Any, base: Any, index: Any, kind: Any) -> Any:
 
 
 @intrinsic
-def store_scaled(typing: Any, dst, d0, a, a0, c, count):  # type: ignore[no-untyped-def]
-    """dst = c * a, where dst may be of a narrower type than a and c.
+def store_scaled(typing: Any, dst, d0, a, a0, c, count):
+    """Set dst = c * a, where dst may be of a narrower type than a and c.
 
     Whole vectors are stored: what lies behind a[a0 + count] should be 0.
     """
@@ -306,8 +304,8 @@ def store_scaled(typing: Any, dst, d0, a, a0, c, count):  # type: ignore[no-unty
 
 
 @intrinsic
-def scale_in_place(typing: Any, terms, dst, d0, c, count):  # type: ignore[no-untyped-def]
-    """dst = c * dst, and a copy into terms in float64, filled up with zeros. dst is not padded."""
+def scale_in_place(typing: Any, terms, dst, d0, c, count):
+    """Set dst = c * dst and copy it into terms, filled up with zeros. dst is not padded."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         wide, narrow = signature.args[0].dtype, signature.args[1].dtype
@@ -386,7 +384,7 @@ def _add_triangle(lower: bool) -> Any:
         return context.get_dummy_value()
 
     @intrinsic
-    def operation(typing: Any, dst, d0, rows, r0, stride, factors, c, count):  # type: ignore[no-untyped-def]
+    def operation(typing: Any, dst, d0, rows, r0, stride, factors, c, count):
         index, wide = types.int64, types.float64
         return types.none(dst, index, rows, index, index, factors, wide, index), codegen
 
