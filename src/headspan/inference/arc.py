@@ -94,7 +94,7 @@ def log_partition(
     backend: Backend | None = None,
     threads: int | None = None,
 ) -> Any:
-    """The log-partition: log Z, Z the sum of exp(score) over all trees; (B,). O(n³) time, O(n²) memory.
+    """The log of the sum of exp(score) over all trees; (B,). O(n³) time, O(n²) memory.
 
     Differentiable (once) if the scores are tensors that require a gradient.
     """

@@ -103,7 +103,7 @@ def log_partition(
     backend: Backend | None = None,
     threads: int | None = None,
 ) -> Any:
-    """The log-partition: log Z, Z the sum of exp(score) over all trees; (B,). O(n⁴) time, O(n³) memory.
+    """The log of the sum of exp(score) over all trees; (B,). O(n⁴) time, O(n³) memory.
 
     Differentiable (once) if the scores are tensors that require a gradient.
     """
