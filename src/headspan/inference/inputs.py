@@ -22,6 +22,9 @@ def is_tensor(x: Any) -> bool:
     return torch is not None and isinstance(x, torch.Tensor)
 
 
+_FLOATS: dict[int, np.dtype[Any]] = {4: np.dtype(np.float32), 8: np.dtype(np.float64)}
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Scores with a batch axis, where they are to be worked on, and how to give results back."""
@@ -31,6 +34,7 @@ class Batch:
     backend: Backend
     has_batch_axis: bool
     like: Any  # a tensor that says where results belong, or None for NumPy
+    dtype: np.dtype[Any]  # float32 or float64
 
     @property
     def size(self) -> int:
@@ -41,11 +45,6 @@ class Batch:
     def longest(self) -> int:
         """N: the number of words that the scores have room for."""
         return int(self.parts[0].shape[1]) - 1
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """float32 or float64."""
-        return np.dtype(str(self.parts[0].dtype).removeprefix("torch."))
 
     def give(self, result: Any) -> Any:
         """An array with a batch axis, as the caller should see it."""
@@ -79,14 +78,18 @@ def read_scores(
         if part.ndim != axes + has_batch_axis or len(set(part.shape[-axes:])) != 1:
             batch = "(B, " + shape[1:] if has_batch_axis else f"{shape} or (B, {shape[1:]}"
             raise ScoresError(f"{what} must have the shape {batch}, found {tuple(part.shape)}")
-        if str(part.dtype).removeprefix("torch.") not in ("float32", "float64"):
+        if _float_type(part) is None:
             raise ScoresError(f"{what} must be float32 or float64, found {part.dtype}")
         parts.append(part if has_batch_axis else part[None])
-    if len({(part.shape[0], part.shape[1], str(part.dtype)) for part in parts}) != 1:
+    dtype = _float_type(parts[0])
+    same = all(
+        part.shape[:2] == parts[0].shape[:2] and _float_type(part) == dtype for part in parts
+    )
+    if not same or dtype is None:
         found = " and ".join(f"{tuple(part.shape)} {part.dtype}" for part in parts)
         raise ScoresError(f"span and arc scores do not belong together: {found}")
     like = tensors[0] if tensors else None
-    if len({str(part.device) for part in tensors}) > 1:
+    if len(tensors) > 1 and tensors[0].device != tensors[1].device:
         raise ScoresError("span and arc scores must be on one device")
     if backend is None:
         on_cpu = like is None or like.device.type == "cpu"
@@ -101,7 +104,14 @@ def read_scores(
         parts = [torch.as_tensor(part).detach() for part in parts]
     longest = parts[0].shape[1] - 1
     checked = _read_lengths(lengths, parts[0].shape[0], longest, has_batch_axis)
-    return Batch(tuple(parts), checked, backend, has_batch_axis, like)
+    return Batch(tuple(parts), checked, backend, has_batch_axis, like, dtype)
+
+
+def _float_type(part: Any) -> np.dtype[Any] | None:
+    """float32 or float64, in the machine's byte order; None for any other type."""
+    if isinstance(part, np.ndarray):
+        return _FLOATS.get(part.itemsize) if part.dtype.kind == "f" else None
+    return _FLOATS.get(part.element_size()) if part.dtype.is_floating_point else None
 
 
 def _aligned(part: NDArray[Any]) -> NDArray[Any]:
@@ -124,10 +134,10 @@ def _read_lengths(lengths: Any, size: int, longest: int, has_batch_axis: bool) -
         raise ScoresError(
             f"lengths must be integers of the shape {expected}, found {found.dtype} {found.shape}"
         )
-    for b, n in enumerate(found.reshape(-1)):
-        if not 1 <= n <= longest:
-            raise ScoresError(f"length {n} of sentence {b} is not between 1 and {longest}")
-    return np.ascontiguousarray(found.reshape(size), np.int64)
+    checked = np.ascontiguousarray(found.reshape(size), np.int64)
+    for b in np.flatnonzero((checked < 1) | (checked > longest)):
+        raise ScoresError(f"length {checked[b]} of sentence {b} is not between 1 and {longest}")
+    return checked
 
 
 def read_heads(heads: Any, batch: Batch, what: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

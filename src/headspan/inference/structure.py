@@ -298,11 +298,19 @@ class Structure(ABC):
         self._raise(batch, status)
         counts = np.full(batch.size, count, np.int64)
         lists = _tree_lists(batch, heads, np.zeros((batch.size, count), batch.dtype), counts)
-        values = np.stack(
-            [self.tree_scores(batch.parts, heads[:, t], batch.lengths) for t in range(count)],
-            axis=1,
-        )
-        return replace(lists, scores=batch.give(values))
+        spans = np.asarray(lists.spans).reshape(batch.size, count, batch.longest, 2)
+        return replace(lists, scores=batch.give(self._scores_of_lists(batch, heads, spans)))
+
+    def _scores_of_lists(self, batch: Batch, heads: Any, spans: Any) -> Any:
+        """The scores of lists of trees: heads (B, K, N), spans (B, K, N, 2); result (B, K)."""
+        inside = (np.arange(batch.longest) < batch.lengths[:, None])[:, None, :]
+        b = np.arange(batch.size)[:, None, None]
+        words = np.arange(1, batch.longest + 1)
+        cells = {"span": (b, spans[..., 0], spans[..., 1], words), "arc": (b, heads, words)}
+        total = np.zeros(heads.shape[:2], batch.dtype)
+        for kind, part in zip(self.kinds, batch.parts, strict=True):
+            total += np.where(inside, part[cells[kind]], 0).sum(-1, dtype=batch.dtype)
+        return total
 
     def _raise(self, batch: Batch, status: NDArray[np.int64]) -> None:
         """The error that a kernel or a batched recurrence reported for a sentence, if any."""
