@@ -314,6 +314,8 @@ class Structure(ABC):
 
     def _raise(self, batch: Batch, status: NDArray[np.int64]) -> None:
         """The error that a kernel or a batched recurrence reported for a sentence, if any."""
+        if not status.any():
+            return
         for b in np.flatnonzero(status):
             if status[b] == BAD_SCORE:
                 check_scores(self.kinds, batch, int(b))

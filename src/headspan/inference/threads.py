@@ -39,10 +39,13 @@ def over_sentences(
     A sentence of n words is taken to cost n**power. Long sentences start first, so that no thread
     is left alone with one at the end. `threads` None means as many as there are processors.
     """
+    if len(lengths) < 2:
+        run(np.arange(len(lengths)))
+        return
     order = np.argsort(-lengths, kind="stable").astype(np.int64)
     wanted = available() if threads is None else max(1, threads)
     work = float(np.sum(lengths.astype(float) ** power))
-    if wanted == 1 or len(order) < 2 or (threads is None and work < _WORTH_A_THREAD):
+    if wanted == 1 or (threads is None and work < _WORTH_A_THREAD):
         run(order)
         return
     if wanted not in _pools:
