@@ -7,7 +7,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chisquare
 
 from headspan.inference import NoTreeError, ScoresError, TreeError
 
@@ -248,7 +247,6 @@ def test_a_gold_tree_must_be_a_tree(case: Case) -> None:
 @every_case
 def test_gradients_are_marginals(case: Case) -> None:
     lengths = np.array([3, 1, 2])
-    scores = case.scores(np.random.default_rng(0).normal, 3, 3, np.float64)
     scores = case.scores(lambda shape: np.random.default_rng(0).normal(size=shape), 3, 3, float)
     tensors = [torch.tensor(part, requires_grad=True) for part in scores]
 
@@ -327,7 +325,9 @@ def test_long_and_short_together(case: Case) -> None:
     assert float(total[1]) > float(found.scores[1])
 
 
-lists = pytest.mark.parametrize("case", [c for c in CASES if c.name != "joint"][::2], ids=str)
+lists = pytest.mark.parametrize(
+    "case", [c for c in CASES if c.name != "joint"], ids=lambda c: f"{c.name}-{c.backend}"
+)
 
 
 @lists
@@ -350,6 +350,14 @@ def test_k_best_is_the_sorted_enumeration(case: Case, dtype: type, kind: str) ->
         assert (found.scores[b, len(wanted) :] == -np.inf).all()
 
 
+def _chi_square_deviation(seen: np.ndarray, expected: np.ndarray) -> float:
+    """Pearson's statistic in standard deviations of a normal, after Wilson and Hilferty."""
+    freedom = len(seen) - 1
+    statistic = ((seen - expected) ** 2 / expected).sum()
+    spread = 2 / (9 * freedom)
+    return float(((statistic / freedom) ** (1 / 3) - (1 - spread)) / spread**0.5)
+
+
 @lists
 @every_type
 def test_sample_frequencies(case: Case, dtype: type) -> None:
@@ -369,6 +377,6 @@ def test_sample_frequencies(case: Case, dtype: type) -> None:
             [place[as_tree(heads, n)] for heads in found.heads[b]], minlength=len(place)
         )
         if n > 1:
-            assert chisquare(seen, count * np.exp(values - log_z)).pvalue > 1e-3
+            assert _chi_square_deviation(seen, count * np.exp(values - log_z)) < 3.1  # p > 0.001
         first = values[place[as_tree(found.heads[b, 0], n)]]
         assert float(found.scores[b, 0]) == pytest.approx(first, abs=1e-5)

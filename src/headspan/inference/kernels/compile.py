@@ -5,8 +5,11 @@ layout and read-only arrays then share one piece of machine code, and threads ne
 """
 
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
+from zlib import crc32
 
 import numpy as np
 from numba import njit, types
@@ -37,6 +40,13 @@ def helper(function: Function) -> Function:
     return compiled
 
 
+@cache
+def _fingerprint() -> str:
+    """A number that changes with the source of any kernel."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    return f"{crc32(b''.join(source.read_bytes() for source in sources)):08x}"
+
+
 class Kernel:
     """A loop nest, compiled once for float32 and once for float64, each when first asked for."""
 
@@ -57,6 +67,10 @@ class Kernel:
     def _compile(self, dtype: Any) -> Callable[..., Any]:
         number = types.float32 if dtype == np.float32 else types.float64
         signature = self._signature(number)
+        # Numba looks whether a kernel's own file has changed, but not the files of the helpers that
+        # are compiled into it. The name of the cached file is made of the qualified name.
+        name = self._function.__qualname__.partition("@")[0]
+        self._function.__qualname__ = f"{name}@{_fingerprint()}"
         compiled: Callable[..., Any]
         try:
             compiled = njit(signature, nogil=True, cache=True)(self._function)

@@ -176,25 +176,30 @@ def _row_operation(
         combine = _maximum if reduce == "max" else (lambda bld, x, y: bld.fadd(x, y))
         neutral = constant(kind, float("-inf") if reduce == "max" else 0.0)
         total = cgutils.alloca_once_value(builder, neutral)
-        rounded = builder.and_(
-            builder.add(count, ir.Constant(_INT64, lanes - 1)), ir.Constant(_INT64, -lanes)
-        )
-        with cgutils.for_range_slice(
-            builder, ir.Constant(_INT64, 0), rounded, ir.Constant(_INT64, lanes), intp=_INT64
-        ) as (index, _):
+        zero, step = ir.Constant(_INT64, 0), ir.Constant(_INT64, lanes)
+
+        def one_vector(index: Any, inside: Any) -> None:
             old = builder.load(at(dst, index), align=align)
             x = builder.load(at(a, index), align=align)
             y = builder.load(at(b, index), align=align) if b is not None else None
             value = emit(builder, old, x, y, c)
-            if reduce is not None:
-                numbers = lane_numbers(lanes)
-                left = broadcast(builder, numbers.type, builder.sub(count, index))
-                inside = builder.icmp_signed("<", numbers, left)
+            if inside is not None:
                 value = builder.select(inside, value, neutral)
+            if reduce is not None:
                 builder.store(combine(builder, builder.load(total), value), total)
             builder.store(value, at(dst, index), align=align)
+
         if reduce is None:
+            with cgutils.for_range_slice(builder, zero, count, step, intp=_INT64) as (index, _):
+                one_vector(index, None)
             return context.get_dummy_value()
+        whole = builder.and_(count, ir.Constant(_INT64, -lanes))
+        with cgutils.for_range_slice(builder, zero, whole, step, intp=_INT64) as (index, _):
+            one_vector(index, None)
+        with builder.if_then(builder.icmp_signed("<", whole, count)):
+            numbers = lane_numbers(lanes)
+            left = broadcast(builder, numbers.type, builder.sub(count, whole))
+            one_vector(whole, builder.icmp_signed("<", numbers, left))
         return _fold(builder, builder.load(total), combine)
 
     if two_sources:
