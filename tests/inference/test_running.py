@@ -13,7 +13,7 @@ import torch
 from headspan import HeadspanError
 from headspan.inference import ScoresError, arc, headed_span
 from headspan.inference.kernels import compile as compiling
-from headspan.inference.kernels import span, vector
+from headspan.inference.kernels import operations, span
 from headspan.inference.kernels.compile import Kernel, array
 from headspan.inference.threads import over_sentences
 
@@ -73,7 +73,7 @@ def test_the_inner_loops_are_vectorised() -> None:
 
 
 @pytest.mark.parametrize(
-    ("operation", "tolerance"), [(vector.exp_sum, 1e-15), (vector.single_exp_sum, 2e-6)]
+    ("operation", "tolerance"), [(operations.exp_sum, 1e-15), (operations.single_exp_sum, 2e-6)]
 )
 def test_exp_is_accurate(operation: object, tolerance: float) -> None:
     doubles = array(numba.float64, 1)
@@ -83,8 +83,8 @@ def test_exp_is_accurate(operation: object, tolerance: float) -> None:
         return operation(out, 0, x, 0, c, count)  # type: ignore[operator]
 
     x = np.concatenate([-np.linspace(0, 30, 1000), [-80.0, -1e4, -np.inf]])
-    out = np.full(len(x) + vector.PAD, 7.0)
-    total = run(out, np.concatenate([x, np.zeros(vector.PAD)]), 0.0, len(x))
+    out = np.full(len(x) + operations.PAD, 7.0)
+    total = run(out, np.concatenate([x, np.zeros(operations.PAD)]), 0.0, len(x))
     np.testing.assert_allclose(out[: len(x) - 3], np.exp(x[:-3]), rtol=tolerance)
     assert total == pytest.approx(np.exp(x).sum(), rel=tolerance)
     assert out[len(x) - 2] == out[len(x) - 1] == 0

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from headspan.inference import constrained
+from headspan.inference import constrained, lists
 from headspan.inference.constraints import Constraints
 from headspan.inference.inputs import Backend
 from headspan.inference.joint import JOINT
@@ -73,7 +73,7 @@ def cost_augmented_tree(
     backend: Backend | None = None,
     threads: int | None = None,
 ) -> Trees:
-    """The tree with the highest score + cost, `cost` for every word whose head is not the gold one.
+    """The tree with the highest score + cost: `cost` for every arc that is not in the gold tree.
 
     gold[b, k-1] is the head of word k in the gold tree; (B, N), or (N,) without a batch axis.
     Costs as much as best_tree; the scores are neither copied nor changed. `scores` of the result
@@ -151,8 +151,7 @@ def expected_score(
 ) -> Any:
     """The expectation of score(tree) under p(tree); (B,). Costs as much as marginals.
 
-    With `values`, in the shape of the scores, that of their sum over
-    the tree's pieces instead.
+    With `values`, in the shape of the scores, that of their sum over the tree's pieces instead.
     """
     return ARCS.expected_score(
         (scores,), lengths, backend, threads, (values,) if values is not None else None
@@ -171,7 +170,7 @@ def sample(
 
     The same seed gives the same samples. Runs on the CPU wherever the scores are.
     """
-    return ARCS.sample((scores,), count, seed, lengths, threads, "arc_samples")
+    return lists.sample(ARCS, (scores,), count, seed, lengths, threads, "arc_samples")
 
 
 def k_best(
@@ -186,7 +185,7 @@ def k_best(
     Lazy: O(n³) for the best, then about O(n) a tree and item that has to be looked at again. Runs
     on the CPU wherever the scores are.
     """
-    return ARCS.k_best((scores,), k, lengths, threads, ArcRecurrence)
+    return lists.k_best(ARCS, (scores,), k, lengths, threads, ArcRecurrence)
 
 
 def minimum_risk_tree(

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from headspan.inference import arc, constrained
+from headspan.inference import arc, constrained, lists
 from headspan.inference.constraints import Constraints
 from headspan.inference.inputs import Backend
 from headspan.inference.joint import JOINT
@@ -93,8 +93,7 @@ def cost_augmented_tree(
     backend: Backend | None = None,
     threads: int | None = None,
 ) -> Trees:
-    """The tree with the highest score + cost, `cost` for every headed span
-    that the gold tree does not have.
+    """The tree with the highest score + cost: `cost` for every span that is not in the gold tree.
 
     gold[b, k-1] is the head of word k in the gold tree; (B, N), or (N,) without a batch axis.
     Costs as much as best_tree; the scores are neither copied nor changed. `scores` of the result
@@ -174,8 +173,7 @@ def expected_score(
 ) -> Any:
     """The expectation of score(tree) under p(tree); (B,). Costs as much as marginals.
 
-    With `values`, in the shape of the scores, that of their sum over
-    the tree's pieces instead.
+    With `values`, in the shape of the scores, that of their sum over the tree's pieces instead.
     """
     return SPANS.expected_score(
         (scores,), lengths, backend, threads, (values,) if values is not None else None
@@ -194,7 +192,7 @@ def sample(
 
     The same seed gives the same samples. Runs on the CPU wherever the scores are.
     """
-    return SPANS.sample((scores,), count, seed, lengths, threads, "span_samples")
+    return lists.sample(SPANS, (scores,), count, seed, lengths, threads, "span_samples")
 
 
 def k_best(
@@ -209,7 +207,7 @@ def k_best(
     Lazy: O(n³) for the best, then about O(n) a tree and item that has to be looked at again. Runs
     on the CPU wherever the scores are.
     """
-    return SPANS.k_best((scores,), k, lengths, threads, SpanRecurrence)
+    return lists.k_best(SPANS, (scores,), k, lengths, threads, SpanRecurrence)
 
 
 def minimum_risk_tree(

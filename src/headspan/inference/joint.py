@@ -78,8 +78,9 @@ def cost_augmented_tree(
     backend: Backend | None = None,
     threads: int | None = None,
 ) -> Trees:
-    """The tree with the highest score + cost, `span_cost` for every headed
-    span and `arc_cost` for every arc that the gold tree does not have.
+    """The tree with the highest score + cost of what is not in the gold tree.
+
+    `span_cost` is for every headed span, `arc_cost` for every arc that the gold tree lacks.
 
     gold[b, k-1] is the head of word k in the gold tree; (B, N), or (N,) without a batch axis.
     Costs as much as best_tree; the scores are neither copied nor changed. `scores` of the result
@@ -164,8 +165,7 @@ def expected_score(
 ) -> Any:
     """The expectation of score(tree) under p(tree); (B,). Costs as much as marginals.
 
-    With `values`, a pair (span values, arc values), that of their sum over
-    the tree's pieces instead.
+    With `values`, a pair (span values, arc values), that of their sum over the tree instead.
     """
     return JOINT.expected_score((span_scores, arc_scores), lengths, backend, threads, values)
 

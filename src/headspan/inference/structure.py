@@ -6,8 +6,8 @@ raised and sums turned into probabilities.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from headspan.inference.errors import NoTreeError, ScoresError
 from headspan.inference.inputs import Backend, Batch, Kind, check_scores, read_heads, read_scores
-from headspan.inference.kbest import k_best as find_k_best
-from headspan.inference.results import Marginals, TreeLists, Trees
+from headspan.inference.results import Marginals, Trees
 from headspan.inference.threads import over_sentences
 
 NO_TREE, BAD_SCORE = 1, 2
@@ -85,7 +84,7 @@ class Structure(ABC):
         else:
             module = import_module(f"headspan.inference.batched.{self.batched}")
             values = module.best(*batch.parts, batch.lengths, avoided, heads, spans, status)
-        self._raise(batch, status)
+        self.raise_for(batch, status)
         return Trees(batch.give(heads), batch.give(spans), batch.give(values), batch.give_lengths())
 
     def sums(self, batch: Batch, threads: int | None, *, marginals: bool, arcs: bool) -> Sums:
@@ -94,7 +93,7 @@ class Structure(ABC):
         if batch.backend == "batched":
             module = import_module(f"headspan.inference.batched.{self.batched}")
             found = module.sums(*batch.parts, batch.lengths, status, marginals, arcs)
-            self._raise(batch, status)
+            self.raise_for(batch, status)
             return Sums(*found)
         module = import_module(f"headspan.inference.kernels.{self.kernels}_sums")
         run = module.sums[batch.dtype]
@@ -114,7 +113,7 @@ class Structure(ABC):
             threads,
             power=self.power,
         )
-        self._raise(batch, status)
+        self.raise_for(batch, status)
         size, side = batch.size, batch.longest + 1
         return Sums(
             log_partition,
@@ -238,81 +237,7 @@ class Structure(ABC):
         value = self.tree_scores(scores, heads, lengths)
         return value - self.log_partition(scores, lengths, backend, threads)
 
-    def k_best(
-        self,
-        scores: Sequence[Any],
-        k: int,
-        lengths: Any,
-        threads: int | None,
-        recurrence: Callable[..., Any],
-    ) -> TreeLists:
-        """The k best trees of every sentence, worked out on the CPU wherever the scores are."""
-        if k < 1:
-            raise ScoresError(f"cannot find {k} best trees")
-        # The best tree first: it checks the scores.
-        self.best_tree(scores, lengths, "kernels", threads)
-        batch = read_scores(self.kinds, scores, lengths, "kernels")
-        found = []
-        for b, n in enumerate(batch.lengths.tolist()):
-            sentence = recurrence(*(part[b] for part in batch.parts), n)
-            found.append(find_k_best(sentence, n, k))
-        heads = np.full((batch.size, k, batch.longest), -1, np.int64)
-        values = np.full((batch.size, k), -np.inf, batch.dtype)
-        for b, trees in enumerate(found):
-            for rank, (score, tree) in enumerate(trees):
-                heads[b, rank, : len(tree)] = tree
-                values[b, rank] = score
-        counts = np.array([len(trees) for trees in found], np.int64)
-        return _tree_lists(batch, heads, values, counts)
-
-    def sample(
-        self,
-        scores: Sequence[Any],
-        count: int,
-        seed: int,
-        lengths: Any,
-        threads: int | None,
-        kernel: str,
-    ) -> TreeLists:
-        """Trees drawn from the distribution, worked out on the CPU wherever the scores are.
-
-        The samples of a sentence depend on the seed, its scores and its place in the batch, not on
-        padding or threads.
-        """
-        if count < 1:
-            raise ScoresError(f"cannot draw {count} samples")
-        batch = read_scores(self.kinds, scores, lengths, "kernels")
-        uniforms = np.zeros((batch.size, count, 2 * batch.longest))
-        for b, n in enumerate(batch.lengths):
-            draws = np.random.default_rng([seed, b]).random((count, 2 * n))
-            uniforms[b, :, : 2 * n] = draws
-        heads = np.full((batch.size, count, batch.longest), -1, np.int64)
-        status = np.zeros(batch.size, np.int64)
-        module = import_module("headspan.inference.kernels.sampling")
-        run = getattr(module, kernel)[batch.dtype]
-        over_sentences(
-            lambda order: run(*batch.parts, batch.lengths, order, uniforms, heads, status),
-            batch.lengths,
-            threads,
-        )
-        self._raise(batch, status)
-        counts = np.full(batch.size, count, np.int64)
-        lists = _tree_lists(batch, heads, np.zeros((batch.size, count), batch.dtype), counts)
-        spans = np.asarray(lists.spans).reshape(batch.size, count, batch.longest, 2)
-        return replace(lists, scores=batch.give(self._scores_of_lists(batch, heads, spans)))
-
-    def _scores_of_lists(self, batch: Batch, heads: Any, spans: Any) -> Any:
-        """The scores of lists of trees: heads (B, K, N), spans (B, K, N, 2); result (B, K)."""
-        inside = (np.arange(batch.longest) < batch.lengths[:, None])[:, None, :]
-        b = np.arange(batch.size)[:, None, None]
-        words = np.arange(1, batch.longest + 1)
-        cells = {"span": (b, spans[..., 0], spans[..., 1], words), "arc": (b, heads, words)}
-        total = np.zeros(heads.shape[:2], batch.dtype)
-        for kind, part in zip(self.kinds, batch.parts, strict=True):
-            total += np.where(inside, part[cells[kind]], 0).sum(-1, dtype=batch.dtype)
-        return total
-
-    def _raise(self, batch: Batch, status: NDArray[np.int64]) -> None:
+    def raise_for(self, batch: Batch, status: NDArray[np.int64]) -> None:
         """The error that a kernel or a batched recurrence reported for a sentence, if any."""
         if not status.any():
             return
@@ -342,19 +267,3 @@ def _weighed_sum(probabilities: Any, values: Any) -> Any:
         possible, values.new_zeros(()).double()
     )
     return product.flatten(1).sum(1)
-
-
-def _tree_lists(batch: Batch, heads: Any, values: Any, counts: Any) -> TreeLists:
-    """Lists of trees with their headed spans."""
-    from headspan.inference.kernels.trees import spans_of_heads
-
-    spans = np.full((*heads.shape, 2), -1, np.int64)
-    for b, (n, count) in enumerate(zip(batch.lengths, counts, strict=True)):
-        spans_of_heads[np.float64](heads[b, :count], np.full(count, n, np.int64), spans[b, :count])
-    return TreeLists(
-        batch.give(heads),
-        batch.give(spans),
-        batch.give(values),
-        counts if batch.has_batch_axis else counts[0],
-        batch.give_lengths(),
-    )

@@ -18,9 +18,9 @@ import numpy as np
 from numba import types
 
 from headspan.inference.kernels.compile import INDICES, array, helper, kernel, scores
+from headspan.inference.kernels.operations import max_plus
 from headspan.inference.kernels.span import BAD_SCORE, NO_TREE, chart_width
 from headspan.inference.kernels.trees import spans_of_sentence
-from headspan.inference.kernels.vector import max_plus
 
 LEFT, RIGHT = 0, 1
 

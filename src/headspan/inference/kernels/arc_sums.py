@@ -11,9 +11,9 @@ from numba import types
 
 from headspan.inference.kernels.arc import load_arcs
 from headspan.inference.kernels.compile import INDICES, array, helper, kernel, scores
+from headspan.inference.kernels.operations import PAD, add_scaled, plus_max
 from headspan.inference.kernels.span import BAD_SCORE, NO_TREE, chart_width
 from headspan.inference.kernels.span_sums import log_sum, proportions
-from headspan.inference.kernels.vector import PAD, add_scaled, plus_max
 
 
 @helper

@@ -20,8 +20,8 @@ from numba import types
 
 from headspan.inference.kernels.arc import load_arcs
 from headspan.inference.kernels.compile import INDICES, array, helper, kernel, scores
+from headspan.inference.kernels.operations import PAD, max_plus, max_plus_plus
 from headspan.inference.kernels.span import BAD_SCORE, NO_TREE, chart_width
-from headspan.inference.kernels.vector import PAD, max_plus, max_plus_plus
 
 
 @helper

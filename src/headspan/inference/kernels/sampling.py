@@ -12,8 +12,8 @@ from numba import types
 from headspan.inference.kernels import arc_sums, span_sums
 from headspan.inference.kernels.arc import LEFT, RIGHT, load_arcs
 from headspan.inference.kernels.compile import INDICES, array, helper, kernel, scores
+from headspan.inference.kernels.operations import PAD
 from headspan.inference.kernels.span import BAD_SCORE, NO_TREE, chart_width
-from headspan.inference.kernels.vector import PAD
 
 
 @helper

@@ -10,7 +10,7 @@ scores s(i,·,·) of one row are needed at a time. Within a row k ascends, and b
 over a contiguous j. No backpointers are stored: the walk back looks for the maximum again in the
 2n - 1 cells it visits.
 
-Charts are flat, row i at i * width, with padding behind every row (see vector.PAD).
+Charts are flat, row i at i * width, with padding behind every row (see operations.PAD).
 """
 
 from typing import Any
@@ -19,8 +19,9 @@ import numpy as np
 from numba import types
 
 from headspan.inference.kernels.compile import INDICES, array, helper, kernel, scores
+from headspan.inference.kernels.operations import PAD, max_plus, max_plus_plus
 from headspan.inference.kernels.tiles import copy_span, transpose_diagonal_tile, transpose_tile
-from headspan.inference.kernels.vector import PAD, VECTOR_BYTES, max_plus, max_plus_plus
+from headspan.inference.kernels.vector import VECTOR_BYTES
 
 OK, NO_TREE, BAD_SCORE = 0, 1, 2
 

@@ -30,9 +30,7 @@ import numpy as np
 from numba import types
 
 from headspan.inference.kernels.compile import INDICES, array, helper, kernel, scores
-from headspan.inference.kernels.span import BAD_SCORE, NO_TREE, chart_width
-from headspan.inference.kernels.tiles import copy_span
-from headspan.inference.kernels.vector import (
+from headspan.inference.kernels.operations import (
     PAD,
     add_lower_triangle,
     add_scaled,
@@ -46,6 +44,8 @@ from headspan.inference.kernels.vector import (
     single_exp_sum,
     store_scaled,
 )
+from headspan.inference.kernels.span import BAD_SCORE, NO_TREE, chart_width
+from headspan.inference.kernels.tiles import copy_span
 
 
 @helper

@@ -14,6 +14,8 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from headspan.inference.kernels.vector import (
+    INT32,
+    INT64,
     VECTOR_BYTES,
     broadcast,
     constant,
@@ -21,8 +23,6 @@ from headspan.inference.kernels.vector import (
     masked_load,
 )
 
-_INT32 = ir.IntType(32)
-_INT64 = ir.IntType(64)
 _BIT = ir.IntType(1)
 
 
@@ -31,10 +31,10 @@ def _prefetch(builder: Any, pointer: Any) -> None:
     byte = builder.bitcast(pointer, ir.IntType(8).as_pointer())
     function = cgutils.get_or_insert_function(
         builder.module,
-        ir.FunctionType(ir.VoidType(), [byte.type, _INT32, _INT32, _INT32]),
+        ir.FunctionType(ir.VoidType(), [byte.type, INT32, INT32, INT32]),
         "llvm.prefetch.p0",
     )
-    read, keep, data = (ir.Constant(_INT32, flag) for flag in (0, 3, 1))
+    read, keep, data = (ir.Constant(INT32, flag) for flag in (0, 3, 1))
     builder.call(function, [byte, read, keep, data])
 
 
@@ -63,7 +63,7 @@ def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
         upper = [t + lanes - distance if t & distance else t for t in range(lanes)]
         lower = [t + lanes if t & distance else t + distance for t in range(lanes)]
         masks = [
-            ir.Constant(ir.VectorType(_INT32, lanes), [ir.Constant(_INT32, t) for t in picks])
+            ir.Constant(ir.VectorType(INT32, lanes), [ir.Constant(INT32, t) for t in picks])
             for picks in (upper, lower)
         ]
         for r in range(lanes):
@@ -94,7 +94,7 @@ def _tile(diagonal: bool) -> Any:
         bad = ir.Constant(ir.VectorType(_BIT, lanes), [0] * lanes)
         rows = []
         for t in range(lanes):
-            step = ir.Constant(_INT64, t)
+            step = ir.Constant(INT64, t)
             step = builder.select(builder.icmp_signed("<", step, last), step, last)
             at = builder.add(offset, builder.mul(step, stride))
             pointer = _source(context, builder, source_type, scores, at, kind)
@@ -117,7 +117,7 @@ def _tile(diagonal: bool) -> Any:
             rows.append(value)
         data = context.make_array(dst_type)(context, builder, dst).data
         for k, value in enumerate(_transposed(builder, rows)):
-            index = builder.add(d0, builder.mul(width, ir.Constant(_INT64, k)))
+            index = builder.add(d0, builder.mul(width, ir.Constant(INT64, k)))
             place = builder.bitcast(builder.gep(data, [index]), kind.as_pointer())
             builder.store(value, place, align=align)
         return _any(builder, bad)
@@ -131,7 +131,7 @@ def _tile(diagonal: bool) -> Any:
 
 
 def _vector64(lanes: int) -> Any:
-    return ir.VectorType(_INT64, lanes)
+    return ir.VectorType(INT64, lanes)
 
 
 transpose_tile = _tile(diagonal=False)
@@ -156,9 +156,9 @@ def copy_span(typing: Any, dst, d0, scores, offset, count, ahead):
         data = context.make_array(signature.args[0])(context, builder, dst).data
         none = ir.Constant(ir.VectorType(_BIT, lanes), [0] * lanes)
         bad = cgutils.alloca_once_value(builder, none)
-        start, step = ir.Constant(_INT64, 0), ir.Constant(_INT64, lanes)
-        with cgutils.for_range_slice(builder, start, count, step, intp=_INT64) as (index, _):
-            at = builder.add(offset, builder.mul(index, ir.Constant(_INT64, align)))
+        start, step = ir.Constant(INT64, 0), ir.Constant(INT64, lanes)
+        with cgutils.for_range_slice(builder, start, count, step, intp=INT64) as (index, _):
+            at = builder.add(offset, builder.mul(index, ir.Constant(INT64, align)))
             pointer = _source(context, builder, signature.args[2], scores, at, kind)
             further = builder.add(at, ahead)
             _prefetch(builder, _source(context, builder, signature.args[2], scores, further, kind))
