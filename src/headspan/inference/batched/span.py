@@ -14,10 +14,10 @@ from headspan.inference.batched.common import (
     legal_spans,
     note_missing_trees,
     proportions,
-    take_cost_off_spans,
     to_host,
     wide,
 )
+from headspan.inference.structure import BAD_SCORE
 
 
 def best(
@@ -28,37 +28,49 @@ def best(
     spans: NDArray[np.int64],
     status: NDArray[np.int64],
 ) -> Tensor:
-    """Fill in the best trees and give their scores."""
+    """Fill in the best trees and give their scores; the cube is read in place, width by width."""
     from headspan.inference.kernels.trees import walk_spans
 
-    scores = legal_spans(cube, lengths, status)
-    if gold is not None:
-        take_cost_off_spans(scores, gold, lengths)
-    size, side = scores.shape[:2]
-    alpha = scores.new_full((size, side, side), NEVER)
+    size, side = cube.shape[:2]
+    n = torch.as_tensor(lengths, device=cube.device)
+    bad = torch.zeros(size, dtype=torch.bool, device=cube.device)
+    alpha = cube.new_full((size, side, side), NEVER)
     alpha.diagonal(dim1=1, dim2=2).zero_()
     gamma = torch.full_like(alpha, NEVER)
     words = torch.zeros_like(alpha, dtype=torch.long)
     starts = torch.zeros_like(words)
     for width in range(1, side):
-        i = indices(side - width, scores)
+        i = indices(side - width, cube)
         j = i + width
-        k = i[:, None] + indices(width, scores)
+        k = i[:, None] + indices(width, cube)
         left, right = i[:, None], j[:, None]
+        scores = cube[:, left, right, k + 1]
+        bad |= (~(scores < float("inf")) & (right <= n[:, None, None])).flatten(1).any(1)
+        if gold is not None:
+            _take_cost_off(scores, gold, width)
         # C-CONC and HEADLESS
-        terms = (alpha[:, left, k] + alpha[:, k + 1, right]) + scores[:, left, right, k + 1]
+        terms = (alpha[:, left, k] + alpha[:, k + 1, right]) + scores
         gamma[:, i, j], which = terms.max(-1)
         words[:, i, j] = which + i + 1
         # S-CONC; k = i is γ(i,j) alone
         terms = alpha[:, left, k] + gamma[:, k, right]
         alpha[:, i, j], which = terms.max(-1)
         starts[:, i, j] = which + i
-    rows = indices(size, scores)
-    values = gamma[rows, 0, torch.as_tensor(lengths, device=scores.device)]
+    values = gamma[indices(size, cube), 0, n]
+    status[bad.cpu().numpy()] = BAD_SCORE
     note_missing_trees(values, status)
     if not status.any():
         walk_spans[np.float64](to_host(words), to_host(starts), lengths, heads, spans)
     return values if gold is None else add_costs(values, lengths, gold.costs[0])
+
+
+def _take_cost_off(scores: Tensor, gold: Any, width: int) -> None:
+    """Lower the scores (b, i, k-i-1) of the gold spans of one width in place."""
+    left, right = gold.spans[..., 0], gold.spans[..., 1]
+    rows, words = np.nonzero(right - left == width)
+    starts = left[rows, words]
+    cells = [torch.as_tensor(x, device=scores.device) for x in (rows, starts, words - starts)]
+    scores[tuple(cells)] -= gold.costs[0]
 
 
 def sums(
