@@ -11,15 +11,20 @@ import numpy as np
 
 
 def medians(candidates: dict[str, Callable[[], Any]], repeat: int) -> dict[str, float]:
-    """Median seconds of each candidate; they take turns, so that a noisy minute hits them all."""
+    """Median seconds of each candidate over `repeat` runs.
+
+    They take turns, so that a noisy minute hits them all, and run five times a turn, so that the
+    median is one with its data where the run before has left them.
+    """
     times: dict[str, list[float]] = {name: [] for name in candidates}
     for run in candidates.values():
         run()
-    for _ in range(repeat):
+    for _ in range(-(-repeat // 5)):
         for name, run in candidates.items():
-            start = time.perf_counter()
-            run()
-            times[name].append(time.perf_counter() - start)
+            for _ in range(min(5, repeat)):
+                start = time.perf_counter()
+                run()
+                times[name].append(time.perf_counter() - start)
     return {name: float(np.median(values)) for name, values in times.items()}
 
 

@@ -291,3 +291,42 @@ def _add_triangle(lower: bool) -> Any:
 
 add_upper_triangle = _add_triangle(lower=False)
 add_lower_triangle = _add_triangle(lower=True)
+
+
+@intrinsic
+def extend(typing: Any, alpha, gamma, scores, to, child, head, c, count):
+    """One step of the best-tree recurrence on two rows of its charts at once.
+
+    alpha[to …] = max(alpha, c + gamma[child …]) and
+    gamma[to …] = max(gamma, (c + alpha[head …]) + scores[head …]).
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        number = signature.args[0].dtype
+        align = number.bitwidth // 8
+        kind = ir.VectorType(context.get_value_type(number), VECTOR_BYTES // align)
+        to, child, head, c, count = arguments[3:]
+
+        def row(position: int, start: Any) -> Any:
+            return _flat(context, builder, signature.args[position], arguments[position], start)
+
+        own_alpha, own_gamma = row(0, to), row(1, to)
+        children, inner, own = row(1, child), row(0, head), row(2, head)
+        factor = broadcast(builder, kind, c)
+        start, step = ir.Constant(INT64, 0), ir.Constant(INT64, kind.count)
+        with cgutils.for_range_slice(builder, start, count, step, intp=INT64) as (t, _):
+
+            def load(base: Any) -> Any:
+                return builder.load(_vector_at(builder, base, t, kind), align=align)
+
+            sequence = _add(builder, factor, load(children))
+            beta = _add(builder, _add(builder, factor, load(inner)), load(own))
+            best_sequence = maximum(builder, load(own_alpha), sequence)
+            best_span = maximum(builder, load(own_gamma), beta)
+            builder.store(best_sequence, _vector_at(builder, own_alpha, t, kind), align=align)
+            builder.store(best_span, _vector_at(builder, own_gamma, t, kind), align=align)
+        return context.get_dummy_value()
+
+    index = types.int64
+    given = (alpha, gamma, scores, index, index, index, alpha.dtype, index)
+    return types.none(*given), codegen
