@@ -241,22 +241,21 @@ def scale_in_place(typing: Any, terms, dst, d0, c, count):
 
 
 def _add_triangle(lower: bool) -> Any:
-    """op(dst, d0, rows, r0, stride, factors, c, count): a triangle of rows, weighed, into one row.
+    """op(dst, d0, rows, r0, stride, factors, count): a triangle of rows, weighed, into one row.
 
-    dst[t] += sum over r of c * factors[r] * rows[r0 + r * stride + t], for t and r below `count`,
+    dst[t] += sum over r of factors[r] * rows[r0 + r * stride + t], for t and r below `count`,
     r <= t in the upper triangle and r >= t in the lower. What lies on the other side is 0, so
-    whole vectors may reach into it. dst and rows are of one type, factors and c are float64.
+    whole vectors may reach into it. All of one type.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         number = signature.args[0].dtype
         align = number.bitwidth // 8
         lanes = VECTOR_BYTES // align
-        scalar = context.get_value_type(number)
-        kind = ir.VectorType(scalar, lanes)
+        kind = ir.VectorType(context.get_value_type(number), lanes)
         target = _flat(context, builder, signature.args[0], arguments[0], arguments[1])
         source = _flat(context, builder, signature.args[2], arguments[2], arguments[3])
-        stride, c, count = arguments[4], arguments[6], arguments[7]
+        stride, count = arguments[4], arguments[6]
         zero, one, step = (ir.Constant(INT64, x) for x in (0, 1, lanes))
         factors = _flat(context, builder, signature.args[5], arguments[5], zero)
         total = cgutils.alloca_once(builder, kind)
@@ -270,9 +269,7 @@ def _add_triangle(lower: bool) -> Any:
                 first = zero
                 stop = builder.select(builder.icmp_signed("<", reach, count), reach, count)
             with cgutils.for_range_slice(builder, first, stop, one, intp=INT64) as (r, _):
-                factor = builder.fmul(builder.load(builder.gep(factors, [r])), c)
-                if number.bitwidth == 32:
-                    factor = builder.fptrunc(factor, scalar)
+                factor = builder.load(builder.gep(factors, [r]))
                 index = builder.add(builder.mul(r, stride), t)
                 row = builder.load(_vector_at(builder, source, index, kind), align=align)
                 weight = broadcast(builder, kind, factor)
@@ -282,9 +279,9 @@ def _add_triangle(lower: bool) -> Any:
         return context.get_dummy_value()
 
     @intrinsic
-    def operation(typing: Any, dst, d0, rows, r0, stride, factors, c, count):
-        index, wide = types.int64, types.float64
-        return types.none(dst, index, rows, index, index, factors, wide, index), codegen
+    def operation(typing: Any, dst, d0, rows, r0, stride, factors, count):
+        index = types.int64
+        return types.none(dst, index, rows, index, index, factors, index), codegen
 
     return operation
 

@@ -140,6 +140,7 @@ def _outside(
     p_alpha, p_right, p_left, p_gamma = work[0], work[1], work[2], work[3]
     ends, starts = work[4], work[5]
     width = chart_width(n)
+    shares = np.empty(width if arcs.size else 0, arcs.dtype)
     single = cubes.itemsize == 4
     work[:, : (n + 1) * width] = 0.0
     p_gamma[n * width] = 1.0
@@ -160,7 +161,8 @@ def _outside(
                     add_scaled(ends, row + i, terms, 0, p, length)
                     cell = at + (i * side + j) * side + i + 1
                     step = side * side
-                    add_upper_triangle(arcs, row + i + 1, cubes, cell, step, terms, p, length)
+                    store_scaled(shares, 0, terms, 0, p, length)
+                    add_upper_triangle(arcs, row + i + 1, cubes, cell, step, shares, length)
             h = j + 1
             if arcs.size and h <= n:
                 p = starts[h * width + i] + p_left[row + h]
@@ -171,7 +173,8 @@ def _outside(
                     add_scaled(starts, h * width + i + 1, terms, 0, p, length)
                     cell = at + (i * side + i + 1) * side + i + 1
                     to = h * width + i + 1
-                    add_lower_triangle(arcs, to, cubes, cell, side, terms, p, length)
+                    store_scaled(shares, 0, terms, 0, p, length)
+                    add_lower_triangle(arcs, to, cubes, cell, side, shares, length)
             # C-CONC: w(k|i,j)
             p = p_gamma[column + i]
             cell = at + (i * side + j) * side + i + 1
