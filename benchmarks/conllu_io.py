@@ -15,13 +15,13 @@ from statistics import median
 import conllu as conllu_package
 
 from headspan import conllu
-from reporting import SHARED, arguments, needed, ratio, report, timed_in_turns
+from reporting import SHARED, arguments, in_turns, needed, ratio, table, write_json
 
 DEFAULT = SHARED / "treebanks/ud-2.2/en_ewt/en_ewt-ud-train.conllu"
 
 
 def main() -> None:
-    parser = arguments(__doc__.split("\n")[0] if __doc__ else None)
+    parser = arguments(__doc__, repeats=5)
     parser.add_argument("file", nargs="?", type=Path, default=DEFAULT)
     options = parser.parse_args()
     data = needed(options.file).read_bytes()
@@ -40,7 +40,7 @@ def main() -> None:
                 out.write(sentence.serialize())
         written["conllu"] = out.getvalue().encode()
 
-    seconds = timed_in_turns({"headspan": ours, "conllu": theirs}, options.repeats)
+    seconds = in_turns({"headspan": ours, "conllu": theirs}, options.repeats)
     rows = [
         {
             "package": name,
@@ -50,12 +50,11 @@ def main() -> None:
         }
         for name, times in seconds.items()
     ]
-    report(
-        f"Reading and writing {options.file.name}: {words:,} words, {len(data):,} bytes",
-        rows,
-        options.json,
-        **{"times faster": ratio(seconds["conllu"], seconds["headspan"])},
-    )
+    title = f"Reading and writing {options.file.name}: {words:,} words, {len(data):,} bytes"
+    table(title, list(rows[0]), [list(row.values()) for row in rows])
+    faster = ratio(seconds["conllu"], seconds["headspan"])
+    print(f"\nheadspan is {faster:.1f} times as fast")
+    write_json(options.json, {"title": title, "rows": rows, "times faster": faster})
 
 
 if __name__ == "__main__":

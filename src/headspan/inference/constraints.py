@@ -1,0 +1,146 @@
+"""What a tree must and must not contain, as masks on scores.
+
+Every constraint forbids headed spans or arcs; a tree satisfies it if and only if it contains none
+of those. So constrained inference is inference with some scores at -inf, and exact.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headspan.inference.errors import ConstraintError
+from headspan.inference.inputs import Kind
+
+Arc = tuple[int, int]
+Bracket = tuple[int, int]
+HeadedSpan = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constraints:
+    """Constraints on the tree of one sentence. Words are 1 … n, fenceposts 0 … n.
+
+    required_arcs, forbidden_arcs: pairs (head, dependent); the head 0 is the root.
+    required_spans, forbidden_spans: triples (i, j, k), (i, j) as the headed span of word k.
+    root: the only word whose head is 0.
+    leaves: words without dependents.
+    brackets: pairs (i, j) of fenceposts that no headed span may cross; a span crosses a bracket
+    if they overlap and neither contains the other.
+    """
+
+    required_arcs: Iterable[Arc] = ()
+    forbidden_arcs: Iterable[Arc] = ()
+    required_spans: Iterable[HeadedSpan] = ()
+    forbidden_spans: Iterable[HeadedSpan] = ()
+    root: int | None = None
+    leaves: Iterable[int] = ()
+    brackets: Iterable[Bracket] = ()
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if field.name != "root":
+                object.__setattr__(self, field.name, tuple(getattr(self, field.name)))
+
+    def need(self, kind: Kind) -> bool:
+        """Whether masks on spans alone ("arc": on arcs alone) cannot say all of this.
+
+        A root and a leaf can be said either way, and so can any arc from 0: the root's span is the
+        whole sentence.
+        """
+        if kind == "span":
+            return bool(self.required_spans or self.forbidden_spans or self.brackets)
+        return any(head != 0 for head, _ in (*self.required_arcs, *self.forbidden_arcs))
+
+    def allowed_spans(self, n: int) -> NDArray[np.bool_]:
+        """mask[i, j, k]: may (i, j) be the headed span of k? (n+1, n+1, n+1).
+
+        Says all but arcs from words.
+        """
+        self._check(n)
+        mask = np.ones((n + 1, n + 1, n + 1), np.bool_)
+        for i, j, k in self.required_spans:
+            again = mask[i, j, k]
+            mask[:, :, k] = False
+            mask[i, j, k] = again
+        for i, j, k in self.forbidden_spans:
+            mask[i, j, k] = False
+        for k in self.leaves:
+            again = mask[k - 1, k, k]
+            mask[:, :, k] = False
+            mask[k - 1, k, k] = again
+        for k in self._roots_forbidden(n):
+            mask[0, n, k] = False
+        for p, q in self.brackets:
+            for i in range(n + 1):
+                for j in range(i + 1, n + 1):
+                    if i < p < j < q or p < i < q < j:
+                        mask[i, j] = False
+        return mask
+
+    def allowed_arcs(self, n: int) -> NDArray[np.bool_]:
+        """mask[h, d]: may h be the head of d? (n+1, n+1). Says all but spans and brackets."""
+        self._check(n)
+        mask = np.ones((n + 1, n + 1), np.bool_)
+        for h, d in self.required_arcs:
+            again = mask[h, d]
+            mask[:, d] = False
+            mask[h, d] = again
+        for h, d in self.forbidden_arcs:
+            mask[h, d] = False
+        for k in self.leaves:
+            mask[k] = False
+        for k in self._roots_forbidden(n):
+            mask[0, k] = False
+        return mask
+
+    def _roots_forbidden(self, n: int) -> Iterator[int]:
+        """The words that cannot be the root; all but one if that one is required."""
+        required = {d for h, d in self.required_arcs if h == 0}
+        required |= {self.root} if self.root is not None else set()
+        forbidden = {d for h, d in self.forbidden_arcs if h == 0}
+        for k in range(1, n + 1):
+            if k in forbidden or required - {k}:
+                yield k
+
+    def _check(self, n: int) -> None:
+        for h, d in (*self.required_arcs, *self.forbidden_arcs):
+            if not (0 <= h <= n and 1 <= d <= n and h != d):
+                raise ConstraintError(f"there is no arc from {h} to {d} in a sentence of {n} words")
+        for i, j, k in (*self.required_spans, *self.forbidden_spans):
+            if not 0 <= i < k <= j <= n:
+                raise ConstraintError(
+                    f"({i}, {j}) cannot be the span of word {k} in a sentence of {n} words"
+                )
+        for k in (*self.leaves, *(() if self.root is None else (self.root,))):
+            if not 1 <= k <= n:
+                raise ConstraintError(f"there is no word {k} in a sentence of {n} words")
+        for i, j in self.brackets:
+            if not 0 <= i < j <= n:
+                raise ConstraintError(f"there is no bracket ({i}, {j}) in a sentence of {n} words")
+
+
+def read_constraints(
+    constraints: Constraints | Sequence[Constraints | None], size: int
+) -> list[Constraints]:
+    """One set of constraints a sentence: the same for all, or as given, None being no limits."""
+    if isinstance(constraints, Constraints):
+        return [constraints] * size
+    if len(constraints) != size:
+        raise ConstraintError(f"{len(constraints)} constraints for {size} sentences")
+    return [Constraints() if given is None else given for given in constraints]
+
+
+def masked(scores: Any, masks: Sequence[NDArray[np.bool_]]) -> Any:
+    """A copy of scores, with a batch axis, with -inf where the mask of a sentence says no."""
+    forbidden = np.zeros(tuple(scores.shape), np.bool_)
+    for b, mask in enumerate(masks):
+        corner = tuple(slice(side) for side in mask.shape)
+        forbidden[b][corner] = ~mask
+    if isinstance(scores, np.ndarray):
+        return np.where(forbidden, scores.dtype.type(-np.inf), scores)
+    import torch
+
+    return scores.masked_fill(torch.as_tensor(forbidden, device=scores.device), float("-inf"))

@@ -1,0 +1,18 @@
+"""What can be wrong with what inference is given. All of them are HeadspanErrors."""
+
+from headspan.errors import HeadspanError
+from headspan.tree import TreeError
+
+__all__ = ["ConstraintError", "NoTreeError", "ScoresError", "TreeError"]
+
+
+class ScoresError(HeadspanError):
+    """The scores, or what comes with them, cannot be used: shape, type, length, NaN or +inf."""
+
+
+class NoTreeError(HeadspanError):
+    """The scores or the constraints forbid every tree of a sentence."""
+
+
+class ConstraintError(HeadspanError):
+    """A constraint does not fit the sentence."""

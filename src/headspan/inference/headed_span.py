@@ -1,0 +1,225 @@
+"""Trees as headed spans: score(tree) = sum of s(l, r, k) over the headed spans (l, r) of words k.
+
+The paper's structure. Everywhere below, words are 1 … n and fenceposts 0 … n, and
+
+    scores[b, i, j, k] is the score of (i, j) as the headed span of word k, 0 <= i < k <= j <= n;
+    shape (B, N+1, N+1, N+1), or (N+1, N+1, N+1) for a single sentence without a batch axis.
+    NumPy array or tensor, float32 or float64. Other cells are never read. -inf forbids a span.
+    lengths[b] is n for sentence b; shape (B,), or a number without the batch axis. Default: N.
+
+The kernels are quickest when j or k (either) is contiguous in memory.
+`backend` is chosen from where the scores live: compiled loops ("kernels") on the CPU, tensor
+operations ("batched") elsewhere. `threads` is how many sentences are worked on at a time by the
+kernels; None means as many as there are processors.
+
+Ties: the walk back from the whole sentence takes the smallest head k of a span (i, j) among the
+best, and cuts the children on either side of a head from the right, each last child as long as
+possible among the best.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from headspan.inference import arc, constrained, lists
+from headspan.inference.constraints import Constraints
+from headspan.inference.inputs import Backend
+from headspan.inference.joint import JOINT
+from headspan.inference.recurrences import SpanRecurrence
+from headspan.inference.results import Marginals, TreeLists, Trees
+from headspan.inference.rows import RowProvider, best_tree_by_rows
+from headspan.inference.structure import Gold, Structure
+
+__all__ = [
+    "RowProvider",
+    "best_tree",
+    "best_tree_by_rows",
+    "cost_augmented_tree",
+    "entropy",
+    "expected_score",
+    "k_best",
+    "log_partition",
+    "log_probability",
+    "marginals",
+    "minimum_risk_tree",
+    "sample",
+    "tree_score",
+]
+
+
+class _HeadedSpans(Structure):
+    kinds = ("span",)
+    kernels = "span"
+    batched = "span"
+
+    def gold_arguments(self, gold: Gold | None, dtype: Any) -> tuple[Any, ...]:
+        if gold is None:
+            return np.zeros((0, 0, 0), np.int64), dtype(0)
+        return gold.spans, dtype(gold.costs[0])
+
+
+SPANS = _HeadedSpans()
+
+
+def best_tree(
+    scores: Any,
+    *,
+    constraints: Constraints | Sequence[Constraints | None] | None = None,
+    lengths: Any = None,
+    backend: Backend | None = None,
+    threads: int | None = None,
+) -> Trees:
+    """The tree with the highest score, single root. O(n³) time, O(n²) memory beyond the scores.
+
+    `constraints` hold for every sentence, or are a sequence with one set (or None) a sentence.
+    O(n³) still, on a masked copy of the scores; arcs from words among them make it O(n⁴).
+
+    Raises ScoresError for NaN or +inf, NoTreeError if -inf scores or constraints leave no tree.
+    """
+    if constraints is not None:
+        return constrained.best_tree(
+            SPANS, JOINT, (scores,), constraints, lengths, backend, threads
+        )
+    return SPANS.best_tree((scores,), lengths, backend, threads)
+
+
+def cost_augmented_tree(
+    scores: Any,
+    gold: Any,
+    *,
+    cost: float = 1.0,
+    lengths: Any = None,
+    backend: Backend | None = None,
+    threads: int | None = None,
+) -> Trees:
+    """The tree with the highest score + cost: `cost` for every span that is not in the gold tree.
+
+    gold[b, k-1] is the head of word k in the gold tree; (B, N), or (N,) without a batch axis.
+    Costs as much as best_tree; the scores are neither copied nor changed. `scores` of the result
+    include the cost.
+    """
+    return SPANS.best_tree((scores,), lengths, backend, threads, gold=gold, costs=(cost,))
+
+
+def tree_score(scores: Any, heads: Any, *, lengths: Any = None) -> Any:
+    """The score of a given tree a sentence, (B,); heads are (B, N). Differentiable for tensors."""
+    return SPANS.tree_scores((scores,), heads, lengths)
+
+
+def log_partition(
+    scores: Any,
+    *,
+    lengths: Any = None,
+    backend: Backend | None = None,
+    threads: int | None = None,
+) -> Any:
+    """The log of the sum of exp(score) over all trees; (B,). O(n³) time, O(n²) memory.
+
+    Differentiable (once) if the scores are tensors that require a gradient.
+    """
+    return SPANS.log_partition((scores,), lengths, backend, threads)
+
+
+def marginals(
+    scores: Any,
+    *,
+    lengths: Any = None,
+    backend: Backend | None = None,
+    threads: int | None = None,
+    arcs: bool = True,
+) -> Marginals:
+    """Probabilities of headed spans, roots and arcs under p(tree) = exp(score(tree)) / Z.
+
+    O(n³) time, O(n²) memory beyond scores and result. The arcs take O(n⁴) time with a small
+    constant; without them (`arcs` False) the result's arcs are None.
+    """
+    return SPANS.marginals((scores,), lengths, backend, threads, arcs=arcs)
+
+
+def entropy(
+    scores: Any,
+    *,
+    lengths: Any = None,
+    backend: Backend | None = None,
+    threads: int | None = None,
+) -> Any:
+    """The entropy of p(tree) in nats; (B,). Costs as much as marginals without arcs."""
+    return SPANS.entropy((scores,), lengths, backend, threads)
+
+
+def log_probability(
+    scores: Any,
+    heads: Any,
+    *,
+    lengths: Any = None,
+    backend: Backend | None = None,
+    threads: int | None = None,
+) -> Any:
+    """The log of p(tree) of a given tree a sentence, (B,); heads are (B, N).
+
+    Differentiable for tensors.
+    """
+    return SPANS.log_probability((scores,), heads, lengths, backend, threads)
+
+
+def expected_score(
+    scores: Any,
+    *,
+    values: Any = None,
+    lengths: Any = None,
+    backend: Backend | None = None,
+    threads: int | None = None,
+) -> Any:
+    """The expectation of score(tree) under p(tree); (B,). Costs as much as marginals.
+
+    With `values`, in the shape of the scores, that of their sum over the tree's pieces instead.
+    """
+    return SPANS.expected_score(
+        (scores,), lengths, backend, threads, (values,) if values is not None else None
+    )
+
+
+def sample(
+    scores: Any,
+    count: int,
+    *,
+    seed: int,
+    lengths: Any = None,
+    threads: int | None = None,
+) -> TreeLists:
+    """`count` independent trees a sentence from p(tree). O(n³), then O(n²) a sample.
+
+    The same seed gives the same samples. Runs on the CPU wherever the scores are.
+    """
+    return lists.sample(SPANS, (scores,), count, seed, lengths, threads, "span_samples")
+
+
+def k_best(
+    scores: Any,
+    k: int,
+    *,
+    lengths: Any = None,
+    threads: int | None = None,
+) -> TreeLists:
+    """The k best trees a sentence: exact, distinct, best first. Trees that score -inf do not count.
+
+    Lazy: O(n³) for the best, then about O(n) a tree and item that has to be looked at again. Runs
+    on the CPU wherever the scores are.
+    """
+    return lists.k_best(SPANS, (scores,), k, lengths, threads, SpanRecurrence)
+
+
+def minimum_risk_tree(
+    scores: Any,
+    *,
+    lengths: Any = None,
+    backend: Backend | None = None,
+    threads: int | None = None,
+) -> Trees:
+    """The tree with the highest expected number of right heads; `scores` say how many.
+
+    That is Eisner's best tree on the arc marginals.
+    """
+    found = marginals(scores, lengths=lengths, backend=backend, threads=threads)
+    return arc.best_tree(found.arcs, lengths=lengths, backend=backend, threads=threads)

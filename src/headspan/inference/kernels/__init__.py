@@ -1,0 +1,1 @@
+"""The compiled CPU loops. Nothing here is imported before the first call needs it."""

@@ -1,0 +1,56 @@
+"""Sharing the sentences of a batch among threads.
+
+The kernels let go of the interpreter's lock, so ordinary threads run them side by side. That is
+safe where Numba's own parallel loops are not: in any thread, and after a fork.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_CHUNKS_A_THREAD = 4
+_WORTH_A_THREAD = 200_000  # cells; below, waking a thread costs more than it brings
+
+_pools: dict[int, ThreadPoolExecutor] = {}
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pools.clear)
+
+
+def available() -> int:
+    """The number of processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def over_sentences(
+    run: Callable[[NDArray[np.int64]], Any],
+    lengths: NDArray[np.int64],
+    threads: int | None,
+    *,
+    power: int = 3,
+) -> None:
+    """Call run(sentences) for every sentence of the batch, on up to `threads` threads.
+
+    A sentence of n words is taken to cost n**power. Long sentences start first, so that no thread
+    is left alone with one at the end. `threads` None means as many as there are processors.
+    """
+    if len(lengths) < 2:
+        run(np.arange(len(lengths)))
+        return
+    order = np.argsort(-lengths, kind="stable").astype(np.int64)
+    wanted = available() if threads is None else max(1, threads)
+    work = float(np.sum(lengths.astype(float) ** power))
+    if wanted == 1 or (threads is None and work < _WORTH_A_THREAD):
+        run(order)
+        return
+    if wanted not in _pools:
+        _pools[wanted] = ThreadPoolExecutor(wanted, thread_name_prefix="headspan")
+    chunks = min(len(order), wanted * _CHUNKS_A_THREAD)
+    parts = [np.ascontiguousarray(order[start::chunks]) for start in range(chunks)]
+    for _ in _pools[wanted].map(run, parts):
+        pass

@@ -1,0 +1,66 @@
+"""All projective trees with a single root, by their definition, and what they add up to."""
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+
+import numpy as np
+
+Tree = tuple[int, ...]
+
+
+def ancestors(tree: Tree, word: int) -> Iterator[int]:
+    """The heads above a word, the root last; endless if there is a cycle."""
+    while word:
+        word = tree[word - 1]
+        yield word
+
+
+def is_tree(tree: Tree) -> bool:
+    """One root, and every word below it."""
+    n = len(tree)
+    for word in range(1, n + 1):
+        for steps, ancestor in enumerate(ancestors(tree, word)):
+            if steps > n:
+                return False
+            if ancestor == 0:
+                break
+    return tree.count(0) == 1
+
+
+def is_projective(tree: Tree) -> bool:
+    """Every word between a head and its dependent is below the head."""
+    for dependent, head in enumerate(tree, 1):
+        if head:
+            low, high = min(head, dependent), max(head, dependent)
+            for word in range(low + 1, high):
+                if head not in ancestors(tree, word):
+                    return False
+    return True
+
+
+@cache
+def all_trees(n: int) -> list[Tree]:
+    """Every tree over n words, in the order of their heads."""
+    choices = [[h for h in range(n + 1) if h != d] for d in range(1, n + 1)]
+    return [tree for tree in product(*choices) if is_tree(tree) and is_projective(tree)]
+
+
+@cache
+def spans_of(tree: Tree) -> tuple[tuple[int, int], ...]:
+    """The fenceposts around every word and all that is below it."""
+    spans = []
+    for word in range(1, len(tree) + 1):
+        below = [w for w in range(1, len(tree) + 1) if w == word or word in ancestors(tree, w)]
+        spans.append((min(below) - 1, max(below)))
+    return tuple(spans)
+
+
+def span_score(scores: np.ndarray, tree: Tree) -> float:
+    """The sum over the headed spans of a tree, in float64."""
+    return sum(float(scores[i, j, k]) for k, (i, j) in enumerate(spans_of(tree), 1))
+
+
+def arc_score(scores: np.ndarray, tree: Tree) -> float:
+    """The sum over the arcs of a tree, in float64."""
+    return sum(float(scores[h, d]) for d, h in enumerate(tree, 1))

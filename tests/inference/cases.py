@@ -1,0 +1,90 @@
+"""The three structures and the two backends behind one face, for tests that hold for all."""
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+
+from headspan.inference import arc, headed_span, joint
+
+from . import brute_force
+from .brute_force import Tree, all_trees, spans_of
+
+
+@dataclass(frozen=True)
+class Case:
+    """One structure on one backend."""
+
+    name: str
+    module: ModuleType
+    kinds: tuple[str, ...]
+    backend: str
+
+    def scores(self, make: Any, size: int, longest: int, dtype: Any) -> list[np.ndarray]:
+        """Scores for a batch; make(shape) gives numbers."""
+        side = longest + 1
+        shapes = {"span": (size, side, side, side), "arc": (size, side, side)}
+        return [np.asarray(make(shapes[kind])).astype(dtype) for kind in self.kinds]
+
+    def hand_over(self, scores: list[np.ndarray]) -> list[Any]:
+        """The scores as the backend naturally meets them."""
+        return [torch.from_numpy(s) for s in scores] if self.backend == "batched" else scores
+
+    def call(self, function: str, scores: list[np.ndarray], *args: Any, **options: Any) -> Any:
+        """module.function on this backend."""
+        run = getattr(self.module, function)
+        if function not in ("sample", "k_best", "tree_score"):
+            options["backend"] = self.backend
+        return run(*self.hand_over(scores), *args, **options)
+
+    def tree_score(self, scores: list[np.ndarray], tree: Tree) -> float:
+        """The score of a tree by definition; scores of one sentence."""
+        total = 0.0
+        for kind, part in zip(self.kinds, scores, strict=True):
+            one = brute_force.span_score if kind == "span" else brute_force.arc_score
+            total += one(part, tree)
+        return total
+
+    def all_scores(self, scores: list[np.ndarray], n: int) -> np.ndarray:
+        """The scores of all trees of one sentence, in the order of all_trees(n)."""
+        return np.array([self.tree_score(scores, tree) for tree in all_trees(n)])
+
+    def mismatches(self, tree: Tree, gold: Tree) -> int:
+        """The Hamming cost that cost-augmented inference adds."""
+        cost = 0
+        if "span" in self.kinds:
+            pairs = zip(spans_of(tree), spans_of(gold), strict=True)
+            cost += sum(a != b for a, b in pairs)
+        if "arc" in self.kinds:
+            cost += sum(a != b for a, b in zip(tree, gold, strict=True))
+        return cost
+
+
+CASES = [
+    Case(module.__name__.rpartition(".")[2], module, kinds, backend)
+    for module, kinds in ((headed_span, ("span",)), (arc, ("arc",)), (joint, ("span", "arc")))
+    for backend in ("kernels", "batched")
+]
+
+
+def as_tree(heads: Any, n: int) -> Tree:
+    """Heads of one sentence as a tuple."""
+    return tuple(int(h) for h in heads[:n])
+
+
+def exact_marginals(
+    scores: np.ndarray, n: int, longest: int
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """(log Z, span marginals, arc marginals) from the scores of all trees."""
+    largest = scores.max()
+    log_z = largest + np.log(np.exp(scores - largest).sum())
+    spans = np.zeros((longest + 1,) * 3)
+    arcs = np.zeros((longest + 1,) * 2)
+    for tree, p in zip(all_trees(n), np.exp(scores - log_z), strict=True):
+        for k, (i, j) in enumerate(spans_of(tree), 1):
+            spans[i, j, k] += p
+        for d, h in enumerate(tree, 1):
+            arcs[h, d] += p
+    return log_z, spans, arcs

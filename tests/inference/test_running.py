@@ -1,0 +1,195 @@
+"""How the code runs: lazily, in threads, after a fork, without a cache, and vectorised."""
+
+import multiprocessing
+import subprocess
+import sys
+import threading
+
+import numba
+import numpy as np
+import pytest
+import torch
+
+from headspan import HeadspanError
+from headspan.inference import ScoresError, arc, headed_span
+from headspan.inference.kernels import compile as compiling
+from headspan.inference.kernels import operations, span
+from headspan.inference.kernels.compile import Kernel, array
+from headspan.inference.threads import over_sentences
+
+
+def _python(code: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment or None
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_importing_is_light() -> None:
+    code = (
+        "import sys; from headspan.inference import headed_span, arc, joint, Constraints; "
+        "print([name for name in ('numba', 'llvmlite', 'torch', 'scipy') if name in sys.modules])"
+    )
+    assert _python(code) == "[]"
+
+
+def test_arrays_do_not_need_torch() -> None:
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "import numpy as np; from headspan.inference import headed_span\n"
+        "print(headed_span.best_tree(np.zeros((3, 3, 3))).heads.tolist())"
+    )
+    assert _python(code) == "[0, 1]"
+
+
+def test_without_a_writable_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = numba.njit
+
+    def refuse(*arguments: object, **options: object) -> object:
+        if options.get("cache"):
+            raise RuntimeError("cannot cache function 'f': no locator available for file 'g'")
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(compiling, "njit", refuse)
+    lazy = Kernel(lambda x: x + 1, lambda number: number(number))
+    assert lazy[np.float64](1.0) == 2.0
+
+    def fail(*arguments: object, **options: object) -> object:
+        raise RuntimeError("something else")
+
+    monkeypatch.setattr(compiling, "njit", fail)
+    with pytest.raises(RuntimeError, match="something else"):
+        Kernel(lambda x: x, lambda number: number(number))[np.float32]
+
+
+def test_the_inner_loops_are_vectorised() -> None:
+    signature = span.best._signature(numba.float32)
+    (assembly,) = numba.njit(signature)(span._best).inspect_asm().values()
+    if "ymm" not in assembly:
+        pytest.skip("this processor has no 256-bit registers")
+    wide = [line for line in assembly.splitlines() if "vmaxps" in line and "ymm" in line]
+    assert len(wide) >= 2
+
+
+@pytest.mark.parametrize(
+    ("operation", "tolerance"), [(operations.exp_sum, 1e-15), (operations.single_exp_sum, 2e-6)]
+)
+def test_exp_is_accurate(operation: object, tolerance: float) -> None:
+    doubles = array(numba.float64, 1)
+
+    @numba.njit(numba.float64(doubles, doubles, numba.float64, numba.int64))
+    def run(out, x, c, count):  # type: ignore[no-untyped-def]
+        return operation(out, 0, x, 0, c, count)  # type: ignore[operator]
+
+    x = np.concatenate([-np.linspace(0, 30, 1000), [-80.0, -1e4, -np.inf]])
+    out = np.full(len(x) + operations.PAD, 7.0)
+    total = run(out, np.concatenate([x, np.zeros(operations.PAD)]), 0.0, len(x))
+    np.testing.assert_allclose(out[: len(x) - 3], np.exp(x[:-3]), rtol=tolerance)
+    assert total == pytest.approx(np.exp(x).sum(), rel=tolerance)
+    assert out[len(x) - 2] == out[len(x) - 1] == 0
+    assert out[len(x)] == 0
+
+
+def test_threads_give_the_same() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(40, 31, 31, 31)).astype(np.float32)
+    lengths = rng.integers(1, 31, size=40)
+    one = headed_span.best_tree(scores, lengths=lengths, threads=1)
+    two = headed_span.best_tree(scores, lengths=lengths, threads=2)
+    np.testing.assert_array_equal(one.heads, two.heads)
+    first = headed_span.marginals(scores, lengths=lengths, threads=1)
+    second = headed_span.marginals(scores, lengths=lengths, threads=3)
+    np.testing.assert_array_equal(first.spans, second.spans)
+    np.testing.assert_array_equal(first.arcs, second.arcs)
+
+
+def test_every_sentence_is_visited_once() -> None:
+    lengths = np.arange(1, 50)
+    seen: list[int] = []
+    lock = threading.Lock()
+
+    def run(order: np.ndarray) -> None:
+        with lock:
+            seen.extend(order.tolist())
+
+    over_sentences(run, lengths, 3)
+    assert sorted(seen) == list(range(49))
+
+
+def _best_in_child(queue: "multiprocessing.Queue[list[int]]") -> None:
+    scores = np.zeros((8, 21, 21, 21), np.float32)
+    queue.put(headed_span.best_tree(scores, threads=2).heads[0].tolist())
+
+
+@pytest.mark.skipif(not hasattr(multiprocessing.context, "ForkContext"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_child_has_threads_of_its_own() -> None:
+    expected = headed_span.best_tree(np.zeros((8, 21, 21, 21), np.float32), threads=2)
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_best_in_child, args=(queue,))
+    child.start()
+    assert queue.get(timeout=60) == expected.heads[0].tolist()
+    child.join()
+
+
+def test_read_only_and_foreign_arrays() -> None:
+    scores = np.random.default_rng(0).normal(size=(1, 6, 6, 6))
+    plain = headed_span.best_tree(scores)
+    frozen = scores.copy()
+    frozen.flags.writeable = False
+    swapped = scores.astype(scores.dtype.newbyteorder())
+    shared = np.broadcast_to(scores, (3, 6, 6, 6))
+    backwards = np.ascontiguousarray(scores[..., ::-1])[..., ::-1]
+    for other in (frozen, swapped, shared, backwards):
+        np.testing.assert_array_equal(headed_span.best_tree(other).heads[0], plain.heads[0])
+
+
+def test_results_live_where_the_scores_do() -> None:
+    scores = torch.zeros(2, 4, 4, 4)
+    found = headed_span.best_tree(scores)
+    assert isinstance(found.heads, torch.Tensor)
+    assert found.scores.dtype == torch.float32
+    assert isinstance(headed_span.k_best(scores, 3).heads, torch.Tensor)
+    assert isinstance(arc.sample(torch.zeros(3, 3), 5, seed=0).heads, torch.Tensor)
+    assert isinstance(headed_span.best_tree(scores.numpy()).heads, np.ndarray)
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "message"),
+    [
+        (np.zeros((3, 3)), {}, "must have the shape"),
+        (np.zeros((4, 3, 4)), {}, "must have the shape"),
+        (np.zeros((3, 3, 3), int), {}, "float32 or float64"),
+        ([1.0], {}, "NumPy array or a tensor"),
+        (np.zeros((1, 1, 1)), {}, "no room"),
+        (np.zeros((2, 4, 4, 4)), {"lengths": [1]}, "lengths must be"),
+        (np.zeros((2, 4, 4, 4)), {"lengths": [1.0, 2.0]}, "lengths must be"),
+        (np.zeros((2, 4, 4, 4)), {"lengths": [1, 4]}, "length 4 of sentence 1"),
+        (np.zeros((2, 4, 4, 4)), {"lengths": [0, 2]}, "length 0 of sentence 0"),
+        (np.zeros((4, 4, 4)), {"backend": "abacus"}, "no backend"),
+    ],
+)
+def test_wrong_input_is_explained(scores: object, options: dict, message: str) -> None:
+    with pytest.raises(ScoresError, match=message) as caught:
+        headed_span.best_tree(scores, **options)
+    assert isinstance(caught.value, HeadspanError)
+
+
+def test_wrong_requests_are_explained() -> None:
+    scores = np.zeros((4, 4, 4))
+    with pytest.raises(ScoresError, match="0 best"):
+        headed_span.k_best(scores, 0)
+    with pytest.raises(ScoresError, match="0 samples"):
+        headed_span.sample(scores, 0, seed=1)
+    lists = headed_span.k_best(scores[None], 9)
+    assert lists.counts[0] == 7
+    with pytest.raises(IndexError, match="7 trees"):
+        lists.tree(0, 7)
+
+
+def test_an_empty_batch() -> None:
+    found = headed_span.best_tree(np.zeros((0, 4, 4, 4)))
+    assert found.heads.shape == (0, 3)
+    assert headed_span.log_partition(np.zeros((0, 4, 4, 4))).shape == (0,)
