@@ -49,8 +49,20 @@ def over_sentences(
         run(order)
         return
     if wanted not in _pools:
-        _pools[wanted] = ThreadPoolExecutor(wanted, thread_name_prefix="headspan")
+        _pools[wanted] = ThreadPoolExecutor(wanted - 1, thread_name_prefix="headspan")
     chunks = min(len(order), wanted * _CHUNKS_A_THREAD)
-    parts = [np.ascontiguousarray(order[start::chunks]) for start in range(chunks)]
-    for _ in _pools[wanted].map(run, parts):
-        pass
+    parts = [np.ascontiguousarray(order[start::chunks]) for start in reversed(range(chunks))]
+
+    def take_parts() -> None:
+        while parts:
+            try:
+                part = parts.pop()
+            except IndexError:  # another thread was quicker
+                return
+            run(part)
+
+    # The calling thread works, too: waking a sleeping one can take as long as many short sentences.
+    helpers = [_pools[wanted].submit(take_parts) for _ in range(wanted - 1)]
+    take_parts()
+    for helper in helpers:
+        helper.result()
