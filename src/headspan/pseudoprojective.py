@@ -111,6 +111,11 @@ def deprojectivize(
     return Parse(best or list(heads), relations)
 
 
+def relation(label: str) -> str:
+    """The relation inside a label, as a label that encodes nothing."""
+    return _escaped(_decode(label).relation)
+
+
 class _Lifting(NamedTuple):
     """For each word the head it was lifted from (0 if it was not), whether one was lifted past it,
     and its new head.

@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from headspan import __version__
-from headspan.cli import convert, draw, pseudoprojective, score, stats
+from headspan.cli import convert, draw, info, parse, pseudoprojective, score, stats, train
 from headspan.errors import HeadspanError
 from headspan.files import reason
 
@@ -24,6 +24,12 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(parse.parse)
+app.command()(parse.evaluate)
+app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
+    train.train
+)
+app.command()(info.info)
 app.command()(score.score)
 app.command()(stats.stats)
 app.command()(draw.draw)

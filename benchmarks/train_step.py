@@ -1,0 +1,145 @@
+"""Memory and time of one max-margin step, at the paper's sizes, without the encoder.
+
+    python benchmarks/train_step.py [--lengths 50 100 200 400] [--repeats N] [--json FILE]
+
+headspan's step against a direct transcription of the paper's formulas: every span vector is made,
+goes through the MLP and the biaffine with gradient, and the loss is read off the cube. Each runs in
+a process of its own, so that its peak memory can be told; gradients are compared at the smallest
+length.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from statistics import median
+
+import torch
+from torch import Tensor, nn
+
+from headspan.inference import headed_span
+from headspan.nn.losses import padded, span_max_margin
+from headspan.nn.scorers import SpanScorer, fenceposts
+from headspan.tree import headed_spans
+from reporting import arguments, report
+
+INPUT, SIZE = 2000, 600
+Gold = tuple[Tensor, Tensor]
+
+
+def direct_loss(scorer: SpanScorer, context: Tensor, heads: Tensor, spans: Tensor) -> Tensor:
+    """The paper's formulas as they stand."""
+    posts = fenceposts(context)[0]
+    vectors = posts[None] - posts[:, None]
+    e = nn.functional.leaky_relu(scorer.span.linear(vectors), 0.1)
+    c = nn.functional.leaky_relu(scorer.word.linear(context[0, :-1]), 0.1)
+    e = torch.cat([e, e.new_ones(*e.shape[:-1], 1)], -1)
+    c = torch.cat([c, c.new_ones(len(c), 1)], -1)
+    cube = e @ (c @ scorer.weight).T
+    found = headed_span.cost_augmented_tree(cube.detach(), heads[0])
+    k = torch.arange(1, heads.shape[1] + 1)
+    wrong, right = torch.as_tensor(found.spans), spans[0]
+    cost = (wrong != right).any(-1).sum()
+    return cube[wrong[:, 0], wrong[:, 1], k].sum() - cube[right[:, 0], right[:, 1], k].sum() + cost
+
+
+def quick_loss(scorer: SpanScorer, context: Tensor, heads: Tensor, spans: Tensor) -> Tensor:
+    return span_max_margin(scorer(context), torch.tensor([heads.shape[1]]), heads, spans)
+
+
+LOSSES = {"headspan": quick_loss, "direct": direct_loss}
+
+
+def problem(n: int) -> tuple[SpanScorer, Tensor, Gold]:
+    torch.manual_seed(n)
+    scorer = SpanScorer(INPUT, SIZE, 0.0)
+    nn.init.normal_(scorer.weight, std=0.02)
+    heads = [[0, *range(1, n)]]
+    spans = [[(s.left, s.right) for s in headed_spans(heads[0])]]
+    context = torch.randn(1, n + 2, INPUT)
+    return scorer, context, (padded(heads, n), padded(spans, n, (2,)))
+
+
+def peak() -> int:
+    """The most memory this process has had, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def one(which: str, n: int, repeats: int) -> dict[str, float]:
+    """Peak memory and time of a step, in this process."""
+    scorer, context, gold = problem(n)
+    warm = problem(5)
+    LOSSES[which](warm[0], warm[1], *warm[2]).backward()
+    del warm
+    context.requires_grad_()
+    before = peak()
+    seconds = []
+    for _ in range(repeats):
+        scorer.zero_grad(set_to_none=True)
+        context.grad = None
+        start = time.perf_counter()
+        LOSSES[which](scorer, context, *gold).backward()
+        seconds.append(time.perf_counter() - start)
+    return {"bytes": peak() - before, "seconds": median(seconds)}
+
+
+def largest_difference(n: int) -> float:
+    """Between the gradients of the two, relative to the largest gradient."""
+    scorer, context, gold = problem(n)
+    gradients = []
+    for loss in LOSSES.values():
+        scorer.zero_grad(set_to_none=True)
+        loss(scorer, context, *gold).backward()
+        gradients.append([p.grad.clone() for p in scorer.parameters()])
+    return max(
+        float((a - b).abs().max() / b.abs().max().clamp(min=1e-12))
+        for a, b in zip(*gradients, strict=True)
+    )
+
+
+def main() -> None:
+    parser = arguments(__doc__.split("\n")[0] if __doc__ else None)
+    parser.add_argument("--lengths", type=int, nargs="+", default=[50, 100, 200, 400])
+    parser.add_argument("--one", nargs=2, metavar=("WHICH", "N"), help="measure in this process")
+    options = parser.parse_args()
+    if options.one:
+        which, n = options.one
+        print(json.dumps(one(which, int(n), options.repeats)))
+        return
+    rows = []
+    for n in options.lengths:
+        found = {}
+        for which in LOSSES:
+            command = [
+                sys.executable,
+                __file__,
+                "--one",
+                which,
+                str(n),
+                "--repeats",
+                str(options.repeats),
+            ]
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            found[which] = json.loads(done.stdout)
+        rows.append({
+            "words": n,
+            "headspan MB": found["headspan"]["bytes"] / 1e6,
+            "direct MB": found["direct"]["bytes"] / 1e6,
+            "times less memory": found["direct"]["bytes"] / max(found["headspan"]["bytes"], 1),
+            "headspan s": found["headspan"]["seconds"],
+            "direct s": found["direct"]["seconds"],
+        })  # fmt: skip
+    difference = largest_difference(options.lengths[0])
+    report(
+        f"One max-margin step: input {INPUT}, scores {SIZE}",
+        rows,
+        options.json,
+        **{"largest relative difference of gradients": difference},
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+"""`python -m headspan` is `headspan`."""
+
+from headspan.cli import main
+
+main()

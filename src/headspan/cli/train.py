@@ -1,0 +1,133 @@
+"""headspan train: a parser from a treebank."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from headspan.errors import HeadspanError
+
+if TYPE_CHECKING:
+    from headspan.training.loop import Trainer
+
+
+def train(
+    context: typer.Context,
+    config: Annotated[str, typer.Argument(metavar="CONFIG.toml", help="The configuration.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the run lives.")
+    ],
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the checkpoint in FOLDER.")
+    ] = False,
+) -> None:
+    """Train a parser. The best model by dev LAS is kept in FOLDER/model.
+
+    Every key of the configuration can be set here too: `--training.epochs 5`,
+    `--data.train my.conllu`. After each epoch, and when it is interrupted, the run writes a
+    checkpoint; with `--resume` it goes on exactly there. FOLDER/log.jsonl has the scores. Under
+    `torchrun` several processes share every batch.
+    """
+    overrides = _overrides(context.args)
+    from headspan.config import read_config
+    from headspan.training import processes
+    from headspan.training.loop import CHECKPOINT, MODEL, Trainer
+
+    settings = read_config(config, overrides)
+    if (output / CHECKPOINT).exists() and not resume:
+        raise HeadspanError(
+            f"{output}: has a checkpoint already; --resume goes on with it, or name another folder"
+        )
+    with processes.joined():
+        trainer = Trainer(settings, output)
+        if resume:
+            trainer.resume()
+        if processes.rank():
+            trainer.run()
+            return
+        _say_what_comes(trainer)
+        with _Watch() as watch:
+            trainer.run(watch)
+    best = trainer.progress
+    print(f"best dev LAS {best.best:.2f} in epoch {best.best_epoch + 1}: {output / MODEL}")
+
+
+def _overrides(arguments: list[str]) -> dict[str, str]:
+    """`--dotted.key value` or `--dotted.key=value`, as typed."""
+    found: dict[str, str] = {}
+    rest = list(arguments)
+    while rest:
+        option = rest.pop(0)
+        if not option.startswith("--"):
+            raise HeadspanError(f"{option}: expected an option such as --training.epochs 5")
+        key, equals, value = option[2:].partition("=")
+        if not equals:
+            if not rest:
+                raise HeadspanError(f"{option}: expected a value after it")
+            value = rest.pop(0)
+        found[key] = value
+    return found
+
+
+def _say_what_comes(trainer: Trainer) -> None:
+    kept, t = trainer.kept, trainer.config.training
+    network = trainer.parser.network
+    parameters = sum(p.numel() for p in network.parameters())
+    words = sum(map(len, kept.sentences))
+    lines = [f"training: {len(kept.sentences):,} sentences, {words:,} words"]
+    lines += [f"  dropped: {count:,} with {why}" for why, count in kept.dropped.items()]
+    if kept.lifted:
+        lines.append(f"  made projective: {kept.lifted:,}")
+    model = trainer.config.model
+    lines.append(f"dev: {len(trainer.dev):,} sentences, {sum(map(len, trainer.dev)):,} words")
+    lines.append(
+        f"model: {model.structure}, {model.loss}; {parameters / 1e6:.1f} million parameters, "
+        f"{len(trainer.parser.vocabularies.labels.names)} relations"
+    )
+    steps = -(-len(trainer.batches(0)) // t.accumulate)
+    lines.append(f"about {steps:,} steps an epoch, {t.epochs} epochs")
+    print("\n".join(lines), file=sys.stderr, flush=True)
+
+
+class _Watch:
+    """A progress bar in a terminal, a line an epoch elsewhere."""
+
+    def __init__(self) -> None:
+        self.console = Console(file=sys.stderr)
+        self.bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.completed}/{task.total}"),
+            TimeRemainingColumn(),
+            console=self.console,
+            transient=True,
+            disable=not self.console.is_terminal,
+        )
+        self.task: Any = None
+
+    def __enter__(self) -> _Watch:
+        self.bar.start()
+        self.task = self.bar.add_task("epoch 1", total=None)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.bar.stop()
+
+    def __call__(self, trainer: Trainer, event: dict[str, Any]) -> None:
+        epoch, last = trainer.progress.epoch, trainer.config.training.epochs
+        if "dev_las" in event:
+            self.console.print(
+                f"epoch {event['epoch']}/{last}: loss {event['parse']:.3f} + {event['label']:.3f}, "
+                f"dev UAS {event['dev_uas']:.2f}, LAS {event['dev_las']:.2f}, "
+                f"{event['seconds'] / 60:.1f} min",
+                highlight=False,
+            )
+            return
+        text = f"epoch {epoch + 1}/{last}, loss {event['parse']:.2f} + {event['label']:.2f}"
+        done = epoch * event["steps"] + event["step"]
+        self.bar.update(self.task, description=text, completed=done, total=last * event["steps"])

@@ -1,0 +1,173 @@
+"""Configurations: TOML into frozen dataclasses. An unknown key is an error."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from headspan.errors import HeadspanError
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Data:
+    """Which treebanks, and what becomes of non-projective trees."""
+
+    train: str = ""
+    dev: str = ""
+    test: str = ""
+    nonprojective: Literal["drop", "head", "path", "head+path"] = "head"
+    """`drop` leaves such sentences out of training; the others encode them in the labels."""
+    encoded_min_count: int = 1
+    """Encoded labels that are rarer in training are not learned: their words keep the relation."""
+    punct: Literal["keep", "upos", "chars", "ptb", "ctb"] = "upos"
+    """Punctuation in the scores, as for `headspan score`."""
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """A pretrained encoder. Without a name there is none."""
+
+    name: str = ""
+    """A folder, `python:PACKAGE/FOLDER` for one inside an installed package, or a hub name."""
+    layers: Literal["last", "mix"] = "last"
+    """The last layer, or a learned mix of all."""
+    frozen: bool = False
+
+
+@dataclass(frozen=True)
+class Embeddings:
+    """What is learned from scratch; a size of 0 leaves it out."""
+
+    words: int = 0
+    min_count: int = 2
+    """Words that are rarer in training are unknown."""
+    characters: int = 0
+    tags: int = 0
+    """The size of each column's embedding."""
+    columns: tuple[Literal["upos", "xpos", "feats"], ...] = ()
+
+
+@dataclass(frozen=True)
+class Model:
+    """The network."""
+
+    structure: Literal["span", "arc", "joint"] = "span"
+    loss: Literal["max-margin", "local", "crf"] = "max-margin"
+    labels_from: Literal["words", "spans"] = "words"
+    """Relations from parent and child words, or from their headed spans (the paper's footnote)."""
+    lstm_layers: int = 3
+    lstm_size: int = 1000
+    """The size of each direction."""
+    score_size: int = 600
+    label_size: int = 300
+    dropout: float = 0.33
+    encoder: Encoder = field(default_factory=Encoder)
+    embeddings: Embeddings = field(default_factory=Embeddings)
+
+
+@dataclass(frozen=True)
+class Training:
+    """The optimiser and its schedule."""
+
+    epochs: int = 10
+    batch_tokens: int = 4000
+    """Words a batch, or subwords where there is an encoder."""
+    accumulate: int = 1
+    """Batches a step."""
+    learning_rate: float = 25e-5
+    encoder_learning_rate: float = 5e-5
+    betas: tuple[float, float] = (0.9, 0.9)
+    weight_decay: float = 0.0
+    warmup_epochs: float = 1.0
+    clip: float = 5.0
+    patience: int = 0
+    """Stop after so many epochs without a better dev score; 0 never does."""
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Config:
+    """All of it."""
+
+    data: Data = field(default_factory=Data)
+    model: Model = field(default_factory=Model)
+    training: Training = field(default_factory=Training)
+
+
+def read_config(path: str | Path, overrides: Mapping[str, str] | None = None) -> Config:
+    """A configuration from a TOML file, with values for dotted keys put in over it."""
+    try:
+        with Path(path).open("rb") as file:
+            table = tomllib.load(file)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise HeadspanError(f"{path}: cannot be read: {reason}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise HeadspanError(f"{path}: is not TOML: {error}") from error
+    for key, value in (overrides or {}).items():
+        _put(table, key, value)
+    return from_table(Config, table, str(path))
+
+
+def from_table(kind: type[_T], table: Any, where: str, prefix: str = "") -> _T:
+    """A dataclass from a table, checked: no unknown key, every value of its type."""
+    if not isinstance(table, Mapping):
+        raise HeadspanError(f"{where}: {prefix.rstrip('.') or 'it'} is not a table")
+    hints = get_type_hints(kind)
+    for key in table:
+        if key not in hints:
+            known = ", ".join(prefix + name for name in hints)
+            raise HeadspanError(f"{where}: unknown key {prefix}{key}; there are {known}")
+    values = {key: _checked(hints[key], value, where, prefix + key) for key, value in table.items()}
+    return kind(**values)
+
+
+def to_table(config: Any) -> dict[str, Any]:
+    """The nested dictionary that `from_table` reads."""
+    table: dict[str, Any] = dataclasses.asdict(config)
+    return table
+
+
+def _checked(hint: Any, value: Any, where: str, key: str) -> Any:
+    if dataclasses.is_dataclass(hint):
+        return from_table(hint, value, where, key + ".")  # type: ignore[arg-type]
+    origin = get_origin(hint)
+    if origin is Literal:
+        if value in get_args(hint):
+            return value
+        raise HeadspanError(
+            f"{where}: {key} is {value!r}; expected one of {', '.join(get_args(hint))}"
+        )
+    if origin is tuple:
+        if not isinstance(value, Sequence) or isinstance(value, str):
+            raise HeadspanError(f"{where}: {key} is {value!r}; expected a list")
+        return tuple(_checked(get_args(hint)[0], item, where, key) for item in value)
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is not hint:
+        raise HeadspanError(f"{where}: {key} is {value!r}; expected {_NAMES[hint]}")
+    if hint in (int, float) and value < 0:
+        raise HeadspanError(f"{where}: {key} is {value}; expected no negative number")
+    return value
+
+
+_NAMES = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
+
+
+def _put(table: dict[str, Any], key: str, value: str) -> None:
+    """Put a value, as typed on the command line, at a dotted key: TOML if it is, else a string."""
+    *path, last = key.split(".")
+    for name in path:
+        table = table.setdefault(name, {})
+        if not isinstance(table, dict):
+            raise HeadspanError(f"{key}: {name} is not a table")
+    try:
+        table[last] = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        table[last] = value

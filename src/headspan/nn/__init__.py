@@ -1,0 +1,1 @@
+"""The network: words in, scores of headed spans, arcs and relations out. Knows no files."""

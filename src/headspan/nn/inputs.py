@@ -1,0 +1,198 @@
+"""What goes into the network: vectors of words from an encoder, embeddings and tags."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from headspan.config import Model
+from headspan.conllu import Sentence
+from headspan.errors import HeadspanError
+from headspan.nn.layers import CharacterEncoder, SharedDropout
+from headspan.nn.pretrained import PretrainedEncoder
+from headspan.nn.subwords import Subwords, SubwordTokenizer
+from headspan.vocabulary import Vocabulary
+
+_T = TypeVar("_T")
+_LONGEST_WORD = 40  # characters; of a longer word the first and last count
+
+
+@dataclass(frozen=True)
+class Vocabularies:
+    """Names that the network has numbers for."""
+
+    labels: Vocabulary
+    words: Vocabulary
+    characters: Vocabulary
+    columns: dict[str, Vocabulary]
+
+    @classmethod
+    def count(cls, sentences: Sequence[Sentence], model: Model) -> Vocabularies:
+        """Those of a treebank that the model asks for."""
+        e = model.embeddings
+        forms = [form for sentence in sentences for form in sentence.forms]
+        return cls(
+            labels=Vocabulary.count(r for s in sentences for r in s.deprels),
+            words=Vocabulary.count(forms if e.words else [], min_count=e.min_count),
+            characters=Vocabulary.count(
+                c for form in (forms if e.characters else []) for c in form
+            ),
+            columns={
+                column: Vocabulary.count(tag for s in sentences for tag in getattr(s, column))
+                for column in e.columns
+            },
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "labels": self.labels.to_json(),
+            "words": self.words.to_json(),
+            "characters": self.characters.to_json(),
+            "columns": {name: v.to_json() for name, v in self.columns.items()},
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> Vocabularies:
+        try:
+            return cls(
+                labels=Vocabulary.from_json(data["labels"], "labels"),
+                words=Vocabulary.from_json(data["words"], "words"),
+                characters=Vocabulary.from_json(data["characters"], "characters"),
+                columns={n: Vocabulary.from_json(v, n) for n, v in data["columns"].items()},
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise HeadspanError(f"the vocabularies are not complete: {error!r}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """A batch of B sentences, ready for the network, in a grid of width N + 2."""
+
+    lengths: Tensor
+    """Words of each sentence, (B,), on the CPU."""
+    subwords: Subwords | None
+    words: Tensor | None
+    """Numbers of words in the grid, (B, N+2)."""
+    characters: Tensor | None
+    """Characters of the distinct words of the batch, (words, longest)."""
+    spelled: Tensor | None
+    """Which of these each word is, (B, N+2); 0 is none."""
+    tags: Tensor | None
+    """Numbers of tags, (columns, B, N+2)."""
+
+
+def prepare(
+    sentences: Sequence[Sentence],
+    vocabularies: Vocabularies,
+    tokenizer: SubwordTokenizer | None,
+) -> Inputs:
+    """Turn sentences into numbers."""
+    width = max(len(s) for s in sentences) + 2
+    words = characters = spelled = tags = None
+    if vocabularies.words.names:
+        words = _grid([vocabularies.words.numbers(s.forms) for s in sentences], width)
+    if vocabularies.characters.names:
+        distinct: dict[str, int] = {}
+        spelled = _grid(
+            [[distinct.setdefault(f, len(distinct) + 1) for f in s.forms] for s in sentences], width
+        )
+        characters = _characters(["", *distinct], vocabularies.characters)
+    if vocabularies.columns:
+        tags = torch.stack([
+            _grid([vocabulary.numbers(getattr(s, column)) for s in sentences], width)
+            for column, vocabulary in vocabularies.columns.items()
+        ])  # fmt: skip
+    return Inputs(
+        torch.tensor([len(s) for s in sentences]),
+        tokenizer.encode([s.forms for s in sentences], width) if tokenizer else None,
+        words,
+        characters,
+        spelled,
+        tags,
+    )
+
+
+def _grid(rows: list[list[int]], width: int) -> Tensor:
+    grid = torch.zeros(len(rows), width, dtype=torch.long)
+    for b, row in enumerate(rows):
+        grid[b, 1 : len(row) + 1] = torch.tensor(row)
+    return grid
+
+
+def _characters(forms: list[str], vocabulary: Vocabulary) -> Tensor:
+    half = _LONGEST_WORD // 2
+    short = [f if len(f) <= _LONGEST_WORD else f[:half] + f[-half:] for f in forms]
+    grid = torch.zeros(len(short), max(max(map(len, short)), 1), dtype=torch.long)
+    for row, form in enumerate(short):
+        if form:
+            grid[row, : len(form)] = torch.tensor(vocabulary.numbers(form))
+    grid[:, 0].clamp_(min=1)  # a word without characters has an unknown one
+    return grid
+
+
+class WordInputs(nn.Module):
+    """The embedding layer: e_0 … e_{n+1} of every sentence, with shared dropout."""
+
+    def __init__(
+        self, model: Model, vocabularies: Vocabularies, encoder: PretrainedEncoder | None
+    ) -> None:
+        super().__init__()
+        e = model.embeddings
+        self.encoder = encoder
+        self.words = self.characters = None
+        size = encoder.size if encoder else 0
+        if e.words:
+            self.words = nn.Embedding(len(vocabularies.words), e.words, padding_idx=0)
+            size += e.words
+        if e.characters:
+            self.characters = CharacterEncoder(len(vocabularies.characters), e.characters)
+            size += e.characters
+        self.tags = nn.ModuleList(
+            nn.Embedding(len(v), e.tags, padding_idx=0) for v in vocabularies.columns.values()
+        )
+        size += e.tags * len(self.tags)
+        if not size:
+            raise HeadspanError("the model has no inputs: give it an encoder or embeddings")
+        self.size = size
+        self.ends = nn.Parameter(torch.zeros(2, size - (encoder.size if encoder else 0)))
+        nn.init.normal_(self.ends, std=0.1)
+        self.dropout = SharedDropout(model.dropout)
+
+    def forward(self, inputs: Inputs) -> Tensor:
+        """Vectors in the grid, (B, N+2, size)."""
+        device = self.ends.device
+        sentences, width = len(inputs.lengths), int(inputs.lengths.max()) + 2
+        learned = []
+        if self.words is not None and inputs.words is not None:
+            learned.append(self.words(inputs.words.to(device)))
+        if self.characters is not None and inputs.characters is not None:
+            vectors = self.characters(inputs.characters.to(device))
+            learned.append(functional.embedding(_there(inputs.spelled).to(device), vectors))
+        if inputs.tags is not None:
+            learned.extend(
+                layer(numbers.to(device))
+                for layer, numbers in zip(self.tags, inputs.tags, strict=True)
+            )
+        parts = []
+        if self.encoder is not None:
+            parts.append(self.encoder(_there(inputs.subwords), sentences, width))
+        if learned:
+            grid = torch.cat(learned, -1)
+            rows = torch.arange(sentences, device=device)
+            grid[:, 0] = self.ends[0]
+            grid[rows, inputs.lengths.to(device) + 1] = self.ends[1]
+            parts.append(grid)
+        dropped: Tensor = self.dropout(torch.cat(parts, -1))
+        return dropped
+
+
+def _there(value: _T | None) -> _T:
+    """What `prepare` has put in because the model asks for it."""
+    if value is None:
+        raise HeadspanError("the batch was prepared for another model")
+    return value

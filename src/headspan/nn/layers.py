@@ -1,0 +1,95 @@
+"""Small parts of the network."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+
+class SharedDropout(nn.Module):
+    """Dropout whose mask is drawn once a sentence and shared by all its positions."""
+
+    def __init__(self, rate: float) -> None:
+        super().__init__()
+        self.rate = rate
+
+    def mask(self, sentences: int, size: int, like: Tensor) -> Tensor | None:
+        """A mask a sentence, (B, size), to be multiplied with; None when nothing is dropped."""
+        if not self.training or not self.rate:
+            return None
+        keep = 1 - self.rate
+        return like.new_empty(sentences, size).bernoulli_(keep).div_(keep)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x: (B, N, D)."""
+        mask = self.mask(x.shape[0], x.shape[2], x)
+        return x if mask is None else x * mask[:, None]
+
+
+class Projection(nn.Module):
+    """One layer of a multi-layer perceptron: linear, LeakyReLU; orthogonal at first."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.linear = nn.Linear(inputs, outputs)
+        nn.init.orthogonal_(self.linear.weight)
+        nn.init.zeros_(self.linear.bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return activation(self.linear(x))
+
+
+def activation(x: Tensor) -> Tensor:
+    """LeakyReLU with slope 0.1, as in deep biaffine parsers."""
+    return nn.functional.leaky_relu(x, 0.1)
+
+
+def with_one(x: Tensor) -> Tensor:
+    """[x; 1] along the last axis."""
+    return torch.cat([x, x.new_ones(*x.shape[:-1], 1)], -1)
+
+
+class BiLSTM(nn.Module):
+    """Bidirectional LSTM layers, torch's fused ones, with shared dropout after each."""
+
+    def __init__(self, inputs: int, size: int, layers: int, dropout: float) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(
+            nn.LSTM(inputs if layer == 0 else 2 * size, size, batch_first=True, bidirectional=True)
+            for layer in range(layers)
+        )
+        for layer in self.layers:
+            for name, parameter in layer.named_parameters():
+                if "weight" in name:
+                    nn.init.orthogonal_(parameter)
+                else:
+                    nn.init.zeros_(parameter)
+        self.dropout = SharedDropout(dropout)
+
+    def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
+        """x: (B, N, D), lengths: (B,) on the CPU. Gives (B, N, 2·size), forward half first."""
+        longest = x.shape[1]
+        for layer in self.layers:
+            packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+            x, _ = pad_packed_sequence(layer(packed)[0], batch_first=True, total_length=longest)
+            x = self.dropout(x)
+        return x
+
+
+class CharacterEncoder(nn.Module):
+    """A word's vector from its characters: embeddings, a convolution, the maximum over places."""
+
+    WIDTH = 3
+
+    def __init__(self, characters: int, size: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(characters, 32, padding_idx=0)
+        self.convolution = nn.Conv1d(32, size, self.WIDTH, padding=self.WIDTH // 2)
+
+    def forward(self, characters: Tensor) -> Tensor:
+        """characters: (words, longest), 0 for padding. Gives (words, size)."""
+        places = characters.ne(0)
+        x = self.convolution(self.embedding(characters).transpose(1, 2))
+        x = x.masked_fill(~places[:, None], torch.finfo(x.dtype).min)
+        return activation(x.amax(2))

@@ -1,0 +1,154 @@
+"""A pretrained encoder from transformers, as vectors of words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from headspan.errors import HeadspanError
+from headspan.nn.subwords import Subwords, SubwordTokenizer, special_numbers
+
+
+class PretrainedEncoder(nn.Module):
+    """Vectors of words: the mean of their subwords' ones, from the last layer or a mix of all."""
+
+    def __init__(self, encoder: nn.Module, *, mix: bool, frozen: bool) -> None:
+        super().__init__()
+        config: Any = encoder.config
+        self.encoder = encoder
+        self.size: int = config.hidden_size
+        self.frozen = frozen
+        self.mix = nn.Parameter(torch.zeros(config.num_hidden_layers + 1)) if mix else None
+        if frozen:
+            encoder.requires_grad_(False)
+
+    def train(self, mode: bool = True) -> PretrainedEncoder:
+        """A frozen encoder stays as it is, without dropout."""
+        super().train(mode)
+        if self.frozen:
+            self.encoder.eval()
+        return self
+
+    def forward(self, subwords: Subwords, sentences: int, width: int) -> Tensor:
+        """Vectors (sentences, width, size): <bos> at 0, words 1 … n, <eos> at n+1, then zeros."""
+        device = next(self.encoder.parameters()).device
+        ids = subwords.ids.to(device)
+        places = torch.arange(ids.shape[1], device=device)
+        mask = places[None] < subwords.lengths.to(device)[:, None]
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
+            output = self.encoder(
+                input_ids=ids, attention_mask=mask.long(), output_hidden_states=self.mix is not None
+            )
+        hidden: Tensor = output.last_hidden_state
+        if self.mix is not None:
+            weights = self.mix.softmax(0)
+            layers = torch.stack(output.hidden_states)
+            hidden = torch.einsum("l,lbtd->btd", weights, layers)
+        pieces = hidden.flatten(0, 1)[subwords.pieces.to(device)]
+        owners = subwords.owners.to(device)
+        total = pieces.new_zeros(sentences * width, self.size).index_add(0, owners, pieces)
+        count = pieces.new_zeros(sentences * width).index_add(
+            0, owners, pieces.new_ones(len(owners))
+        )
+        return (total / count.clamp(min=1)[:, None]).view(sentences, width, self.size)
+
+
+def load_pretrained(name: str) -> tuple[nn.Module, SubwordTokenizer]:
+    """An encoder and its tokenizer from a folder, from inside an installed package, or by hub name.
+
+    Nothing executable is loaded: weights are safetensors, and no code comes with a model.
+    """
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+    place = _place(name)
+    try:
+        with _quiet():
+            config = AutoConfig.from_pretrained(place, trust_remote_code=False)
+            tokenizer = AutoTokenizer.from_pretrained(
+                place, use_fast=True, add_prefix_space=True, trust_remote_code=False
+            )
+            encoder = AutoModel.from_pretrained(
+                place,
+                config=config,
+                use_safetensors=True,
+                trust_remote_code=False,
+                **_extra(config),
+            )
+    except (OSError, ValueError, KeyError) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise HeadspanError(f"the encoder {name!r} cannot be loaded: {reason}") from error
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        raise HeadspanError(f"the encoder {name!r} has no fast tokenizer")
+    special = special_numbers(tokenizer, positions(config))
+    return encoder, SubwordTokenizer(backend, **special)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the reports and bars of transformers, for a while."""
+    from transformers.utils import logging
+
+    before = logging.get_verbosity()
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+        logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+def empty_encoder(config: dict[str, Any]) -> nn.Module:
+    """An encoder as its configuration describes it, with weights still to be filled in."""
+    from transformers import AutoConfig, AutoModel
+
+    config = {key: value for key, value in config.items() if key != "auto_map"}
+    kind = config.pop("model_type", None)
+    try:
+        made = AutoConfig.for_model(kind, **config)
+        encoder: nn.Module = AutoModel.from_config(  # type: ignore[no-untyped-call]
+            made, trust_remote_code=False, **_extra(made)
+        )
+        return encoder
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise HeadspanError(f"the encoder's configuration cannot be used: {error}") from error
+
+
+def encoder_table(encoder: nn.Module) -> dict[str, Any]:
+    """The configuration that `empty_encoder` takes."""
+    config: Any = encoder.config
+    return {**config.to_diff_dict(), "model_type": config.model_type}
+
+
+def positions(config: Any) -> int:
+    """How many subwords, start and end included, the encoder takes at a time."""
+    most: int = getattr(config, "max_position_embeddings", None) or 512
+    # RoBERTa and its family number positions from pad + 1 on
+    offset = (config.pad_token_id or 0) + 1 if "roberta" in config.model_type else 0
+    return most - offset
+
+
+def _extra(config: Any) -> dict[str, Any]:
+    """Leave the pooler out where there is one: its weights would never be used."""
+    return (
+        {"add_pooling_layer": False}
+        if config.model_type in ("bert", "roberta", "xlm-roberta")
+        else {}
+    )
+
+
+def _place(name: str) -> str:
+    if name.startswith("python:"):
+        package, _, folder = name.removeprefix("python:").partition("/")
+        found = find_spec(package)
+        if found is None or not found.submodule_search_locations:
+            raise HeadspanError(f"the encoder {name!r} needs the Python package {package}")
+        return str(Path(found.submodule_search_locations[0]) / folder)
+    return name

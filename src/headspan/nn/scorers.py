@@ -1,0 +1,105 @@
+"""Deep biaffine scores of headed spans, arcs and relations.
+
+Project before you subtract: the first layer of the span MLP is linear, W(h_j − h_i) + b =
+Wh_j − Wh_i + b, so the n+1 fenceposts are projected and never the n² spans. Fold the biaffine into
+the words: [c'; 1]ᵀW is one vector a word, and a span's score is its activation times that vector.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from headspan.nn.layers import Projection, SharedDropout, activation, with_one
+
+
+@dataclass(frozen=True, slots=True)
+class SpanTerms:
+    """What span scores are made of: s(i, j, k) = act(posts_j − posts_i) · words_k + offsets_k.
+
+    posts: (B, N+1, d), with the bias inside fencepost j's share; words: (B, N+1, d), dropout's mask
+    inside; offsets: (B, N+1). Row 0 of words and offsets is no word. bias: (d,).
+    """
+
+    posts: Tensor
+    bias: Tensor
+    words: Tensor
+    offsets: Tensor
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """Scores s[b, i − start, j, k] for start <= i < stop; (B, stop − start, N+1, N+1)."""
+        spans = activation(self.posts[:, None] - self.posts[:, start:stop, None] + self.bias)
+        return spans @ self.words.transpose(1, 2)[:, None] + self.offsets[:, None, None]
+
+    def cells(self, b: Tensor, i: Tensor, j: Tensor, k: Tensor) -> Tensor:
+        """Scores of single headed spans (i[t], j[t], k[t]) of sentences b[t]; (t,)."""
+        spans = activation(self.posts[b, j] - self.posts[b, i] + self.bias)
+        return (spans * self.words[b, k]).sum(-1) + self.offsets[b, k]
+
+
+class SpanScorer(nn.Module):
+    """Deep biaffine scores of headed spans."""
+
+    def __init__(self, inputs: int, size: int, dropout: float) -> None:
+        super().__init__()
+        self.span = Projection(inputs, size)
+        self.word = Projection(inputs, size)
+        self.weight = nn.Parameter(torch.zeros(size + 1, size + 1))
+        self.dropout = SharedDropout(dropout)
+
+    def forward(self, context: Tensor) -> SpanTerms:
+        """context: (B, N+2, 2H), forward half first, <bos> at 0 and <eos> at n+1."""
+        posts = fenceposts(context) @ self.span.linear.weight.T
+        words = self.dropout(self.word(context[:, :-1]))
+        folded = with_one(words) @ self.weight
+        vectors, offsets = folded[..., :-1], folded[..., -1]
+        mask = self.dropout.mask(context.shape[0], vectors.shape[2], vectors)
+        if mask is not None:
+            vectors = vectors * mask[:, None]
+        return SpanTerms(posts, self.span.linear.bias, vectors, offsets)
+
+
+def fenceposts(context: Tensor) -> Tensor:
+    """h_k = [f_k; b_{k+1}] for k = 0 … N; (B, N+1, 2H)."""
+    half = context.shape[2] // 2
+    return torch.cat([context[:, :-1, :half], context[:, 1:, half:]], -1)
+
+
+class ArcScorer(nn.Module):
+    """Deep biaffine scores of arcs; <bos> is the root's place."""
+
+    def __init__(self, inputs: int, size: int, dropout: float) -> None:
+        super().__init__()
+        self.head = Projection(inputs, size)
+        self.dependent = Projection(inputs, size)
+        self.weight = nn.Parameter(torch.zeros(size + 1, size + 1))
+        self.dropout = SharedDropout(dropout)
+
+    def forward(self, context: Tensor) -> Tensor:
+        """Scores s[b, h, d], (B, N+1, N+1)."""
+        heads = self.dropout(self.head(context[:, :-1]))
+        dependents = self.dropout(self.dependent(context[:, :-1]))
+        return with_one(heads) @ self.weight @ with_one(dependents).transpose(1, 2)
+
+
+class LabelScorer(nn.Module):
+    """Deep biaffine scores of relations, for given arcs only."""
+
+    def __init__(self, inputs: int, size: int, labels: int, dropout: float) -> None:
+        super().__init__()
+        self.parent = Projection(inputs, size)
+        self.child = Projection(inputs, size)
+        self.weight = nn.Parameter(torch.zeros(labels, size + 1, size + 1))
+        self.dropout = SharedDropout(dropout)
+
+    def forward(self, parents: Tensor, children: Tensor, b: Tensor, i: Tensor, j: Tensor) -> Tensor:
+        """Scores of every relation, (t, R), for arcs from place i[t] of parents to place j[t] of
+        children in sentences b[t]; both (B, ·, inputs).
+        """
+        upper = with_one(self.dropout(self.parent(parents)))[b, i]
+        lower = with_one(self.dropout(self.child(children)))[b, j]
+        labels, size, _ = self.weight.shape
+        folded = upper @ self.weight.transpose(0, 1).reshape(size, labels * size)
+        return (folded.view(-1, labels, size) @ lower[..., None]).squeeze(-1)

@@ -1,0 +1,158 @@
+"""Words into the subwords of a pretrained encoder, in windows that it can take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from headspan.errors import HeadspanError
+
+_CACHED_WORDS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Subwords:
+    """The subwords of a batch of sentences, in windows, and where each word's are.
+
+    ids: (windows, longest), padded. lengths: (windows,).
+    pieces: the places, in ids flattened, of all subwords that words are made of; owners: for each
+    the place of its word in a flattened (B, N+2), where <bos> is 0 and <eos> n+1 of a sentence.
+    """
+
+    ids: Tensor
+    lengths: Tensor
+    pieces: Tensor
+    owners: Tensor
+
+
+class SubwordTokenizer:
+    """Turns words into subwords one by one and remembers them.
+
+    A word that the tokenizer makes nothing of is the unknown subword; one with more subwords than a
+    window has places for is cut.
+    """
+
+    def __init__(
+        self, tokenizer: Tokenizer, *, start: int, end: int, unknown: int, pad: int, window: int
+    ) -> None:
+        self.tokenizer = tokenizer
+        self.start, self.end, self.unknown, self.pad, self.window = start, end, unknown, pad, window
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        self._known: dict[str, list[int]] = {}
+
+    @classmethod
+    def from_json(cls, tokenizer: str, special: Any) -> SubwordTokenizer:
+        """A tokenizer from the text of its tokenizer.json and its special numbers."""
+        names = ("start", "end", "unknown", "pad", "window")
+        if not isinstance(special, dict) or not all(type(special.get(n)) is int for n in names):
+            raise HeadspanError("the tokenizer's special numbers are not there")
+        try:
+            loaded = Tokenizer.from_str(tokenizer)
+        except Exception as error:  # tokenizers raises a bare Exception
+            raise HeadspanError(f"tokenizer.json is not a tokenizer: {error}") from error
+        return cls(loaded, **{name: special[name] for name in names})
+
+    def to_json(self) -> tuple[str, dict[str, int]]:
+        names = ("start", "end", "unknown", "pad", "window")
+        return self.tokenizer.to_str(pretty=False), {name: getattr(self, name) for name in names}
+
+    def word(self, form: str) -> list[int]:
+        """The subwords of a word, at least one."""
+        known = self._known.get(form)
+        if known is None:
+            ids = self.tokenizer.encode(form, add_special_tokens=False).ids or [self.unknown]
+            known = ids[: self.window - 2]
+            if len(self._known) >= _CACHED_WORDS:
+                self._known.clear()
+            self._known[form] = known
+        return known
+
+    def count(self, forms: Sequence[str]) -> int:
+        """How many subwords a sentence has, with its start and end."""
+        return 2 + sum(len(self.word(form)) for form in forms)
+
+    def encode(self, sentences: Sequence[Sequence[str]], width: int) -> Subwords:
+        """The subwords of a batch whose words lie in a (B, width) grid, width = N + 2."""
+        rows: list[list[int]] = []
+        pieces: list[tuple[int, int]] = []
+        owners: list[int] = []
+        for b, forms in enumerate(sentences):
+            words = [self.word(form) for form in forms]
+            for first, last, own_first, own_last in _windows([len(w) for w in words], self.window):
+                row = [self.start]
+                if own_first == 0:
+                    pieces.append((len(rows), 0))
+                    owners.append(b * width)
+                for k in range(first, last):
+                    if own_first <= k < own_last:
+                        places = range(len(row), len(row) + len(words[k]))
+                        pieces.extend((len(rows), place) for place in places)
+                        owners.extend([b * width + k + 1] * len(words[k]))
+                    row.extend(words[k])
+                row.append(self.end)
+                if own_last == len(words):
+                    pieces.append((len(rows), len(row) - 1))
+                    owners.append(b * width + len(words) + 1)
+                rows.append(row)
+        longest = max(map(len, rows))
+        ids = torch.full((len(rows), longest), self.pad)
+        for r, row in enumerate(rows):
+            ids[r, : len(row)] = torch.tensor(row)
+        return Subwords(
+            ids,
+            torch.tensor([len(row) for row in rows]),
+            torch.tensor([r * longest + place for r, place in pieces]),
+            torch.tensor(owners),
+        )
+
+
+def _windows(sizes: list[int], window: int) -> list[tuple[int, int, int, int]]:
+    """Windows of words (first, last) with the words (own_first, own_last) that take their vectors
+    from them; words are never cut. One window if all fits; else they overlap by half, and each word
+    belongs to the window in which it is furthest from the edges.
+    """
+    room = window - 2
+    if sum(sizes) <= room:
+        return [(0, len(sizes), 0, len(sizes))]
+    spans: list[tuple[int, int]] = []
+    first = 0
+    while True:
+        last, used = first, 0
+        while last < len(sizes) and used + sizes[last] <= room:
+            used += sizes[last]
+            last += 1
+        spans.append((first, last))
+        if last == len(sizes):
+            break
+        back, most = 0, min(room // 2, room - sizes[last])  # the next word must fit, too
+        first = last
+        while first > spans[-1][0] + 1 and back + sizes[first - 1] <= most:
+            first -= 1
+            back += sizes[first]
+    cuts = [0]
+    for (_, last), (first, _) in pairwise(spans):
+        cuts.append((first + last + 1) // 2)
+    cuts.append(len(sizes))
+    return [
+        (first, last, own_first, own_last)
+        for (first, last), own_first, own_last in zip(spans, cuts, cuts[1:], strict=False)
+    ]
+
+
+def special_numbers(tokenizer: Any, positions: int) -> dict[str, int]:
+    """The special numbers of a transformers tokenizer whose encoder takes so many positions."""
+    start = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
+    end = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
+    pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
+    unknown = tokenizer.unk_token_id if tokenizer.unk_token_id is not None else pad
+    if start is None or end is None:
+        raise HeadspanError("the encoder's tokenizer has no start and end tokens")
+    window = min(positions, tokenizer.model_max_length)
+    return {"start": start, "end": end, "unknown": unknown, "pad": pad, "window": window}

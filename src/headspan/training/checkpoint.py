@@ -1,0 +1,63 @@
+"""Where a run stands, in one safetensors file that is replaced whole: weights and moments as
+tensors, the rest as JSON in its header.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from headspan.errors import HeadspanError
+
+
+def save_checkpoint(
+    path: Path, network: nn.Module, optimizer: torch.optim.Optimizer, state: dict[str, Any]
+) -> None:
+    """Write everything that `load_checkpoint` needs to go on exactly here."""
+    tensors: dict[str, Tensor] = {
+        f"network.{name}": tensor.detach().cpu().contiguous()
+        for name, tensor in network.state_dict().items()
+    }
+    for number, moments in optimizer.state_dict()["state"].items():
+        for name, value in moments.items():
+            tensors[f"optimizer.{number}.{name}"] = torch.as_tensor(value).cpu().contiguous()
+    temporary = path.with_name(f".headspan-{secrets.token_hex(6)}.tmp")
+    try:
+        save_file(tensors, temporary, metadata={"state": json.dumps(state)})
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def load_checkpoint(
+    path: Path, network: nn.Module, optimizer: torch.optim.Optimizer
+) -> dict[str, Any]:
+    """Put a run back to where it stood; gives the rest of its state."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            state: dict[str, Any] = json.loads((file.metadata() or {})["state"])
+        network.load_state_dict(_below(tensors, "network."))
+        moments: dict[int, dict[str, Tensor]] = {}
+        for name, tensor in _below(tensors, "optimizer.").items():
+            number, _, moment = name.partition(".")
+            moments.setdefault(int(number), {})[moment] = tensor
+        whole = optimizer.state_dict()
+        optimizer.load_state_dict({"state": moments, "param_groups": whole["param_groups"]})
+    except (OSError, SafetensorError, KeyError, ValueError, RuntimeError) as error:
+        raise HeadspanError(f"{path}: cannot be resumed from: {error}") from error
+    return state
+
+
+def _below(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}

@@ -1,0 +1,71 @@
+"""Several processes that train one model, started by torchrun; alone, nothing happens here.
+
+Each process takes its share of every batch's sentences, gradients are added up, and all make the
+same step. So the result is that of one process with the same batches, up to rounding.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import distributed, nn
+
+
+@contextmanager
+def joined() -> Iterator[None]:
+    """Join the other processes if torchrun started this one, and leave them at the end."""
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        yield
+        return
+    distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    try:
+        yield
+    finally:
+        distributed.destroy_process_group()
+
+
+def count() -> int:
+    """How many processes there are."""
+    return distributed.get_world_size() if distributed.is_initialized() else 1
+
+
+def rank() -> int:
+    """Which of them this is; 0 writes files and speaks."""
+    return distributed.get_rank() if distributed.is_initialized() else 0
+
+
+def add_gradients(parameters: Iterable[nn.Parameter]) -> None:
+    """Add up the gradients of all processes, in place."""
+    if count() == 1:
+        return
+    wanted = [p for p in parameters if p.requires_grad]
+    for p in wanted:
+        if p.grad is None:
+            p.grad = torch.zeros_like(p)
+    gradients = [p.grad for p in wanted if p.grad is not None]
+    flat = torch.cat([gradient.flatten() for gradient in gradients])
+    distributed.all_reduce(flat)
+    pieces = torch.split(flat, [gradient.numel() for gradient in gradients])
+    for gradient, piece in zip(gradients, pieces, strict=True):
+        gradient.copy_(piece.view_as(gradient))
+
+
+def total(values: list[float]) -> list[float]:
+    """The sums of some numbers over all processes."""
+    if count() == 1:
+        return values
+    summed = torch.tensor(values, dtype=torch.double)
+    distributed.all_reduce(summed)
+    return list(summed.tolist())
+
+
+def from_first(values: list[float]) -> list[float]:
+    """What the first process says."""
+    if count() == 1:
+        return values
+    told = torch.tensor(values, dtype=torch.double)
+    distributed.broadcast(told, 0)
+    return list(told.tolist())

@@ -1,0 +1,53 @@
+from pathlib import Path
+
+import pytest
+
+from headspan import HeadspanError
+from headspan.config import Config, from_table, read_config, to_table
+
+
+def config(tmp_path: Path, text: str, **overrides: str) -> Config:
+    path = tmp_path / "c.toml"
+    path.write_text(text, encoding="utf-8")
+    return read_config(path, {key.replace("__", "."): value for key, value in overrides.items()})
+
+
+def test_values_and_overrides(tmp_path: Path) -> None:
+    text = '[training]\nepochs = 3\nbetas = [0.9, 0.99]\n[model.embeddings]\ncolumns = ["upos"]\n'
+    found = config(
+        tmp_path, text, training__epochs="7", model__structure="arc", data__train="a b.conllu",
+        training__learning_rate="1", model__encoder__frozen="true",
+    )  # fmt: skip
+    assert found.training.epochs == 7
+    assert found.training.betas == (0.9, 0.99)
+    assert found.training.learning_rate == 1.0
+    assert found.model.structure == "arc"
+    assert found.model.embeddings.columns == ("upos",)
+    assert found.model.encoder.frozen is True
+    assert found.data.train == "a b.conllu"
+    assert from_table(Config, to_table(found), "again") == found
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[training]\nepoch = 3\n", "c.toml: unknown key training.epoch; there are training.epochs"),
+        ("[nothing]\n", "unknown key nothing; there are data, model, training"),
+        ("training = 3\n", "training is not a table"),
+        ('[training]\nepochs = "3"\n', "training.epochs is '3'; expected a whole number"),
+        ("[training]\nepochs = true\n", "training.epochs is True; expected a whole number"),
+        ("[training]\nepochs = -1\n", "training.epochs is -1; expected no negative number"),
+        ('[model]\nstructure = "tree"\n', "model.structure is 'tree'; expected one of span, arc, joint"),
+        ('[model.embeddings]\ncolumns = "upos"\n', "expected a list"),
+        ('[model.embeddings]\ncolumns = ["pos"]\n', "'pos'; expected one of upos, xpos, feats"),
+        ("[training\n", "c.toml: is not TOML"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_named(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(HeadspanError, match=message):
+        config(tmp_path, text)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(HeadspanError, match=r"no.toml: cannot be read"):
+        read_config(tmp_path / "no.toml")

@@ -1,0 +1,107 @@
+"""headspan train, parse, evaluate and info, as a user runs them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from headspan import conllu
+
+SMALL = """
+[model]
+lstm_layers = 1
+lstm_size = 8
+score_size = 8
+label_size = 4
+[model.embeddings]
+words = 8
+[training]
+epochs = 2
+batch_tokens = 200
+learning_rate = 0.01
+"""
+
+
+def headspan(
+    *arguments: object, code: int = 0, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "headspan", *map(str, arguments)], input=stdin, text=True,
+        capture_output=True, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory, treebank: Path) -> Path:
+    folder = tmp_path_factory.mktemp("run")
+    (folder / "c.toml").write_text(SMALL, encoding="utf-8")
+    done = headspan(
+        "train", folder / "c.toml", "-o", folder / "out", "--data.train", treebank / "train.conllu",
+        f"--data.dev={treebank / 'dev.conllu'}",
+    )  # fmt: skip
+    assert "training: 60 sentences" in done.stderr
+    assert "made projective" in done.stderr
+    assert "epoch 2/2" in done.stderr
+    assert done.stdout.startswith("best dev LAS")
+    return folder
+
+
+def test_the_log_has_a_line_an_epoch(run: Path) -> None:
+    lines = (run / "out" / "log.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["epoch"] for line in lines] == [1, 2]
+
+
+def test_parse_keeps_all_but_the_tree(run: Path, treebank: Path, tmp_path: Path) -> None:
+    model = run / "out" / "model"
+    out = tmp_path / "out.conllu"
+    headspan("parse", treebank / "dev.conllu", "--model", model, "-o", out)
+    gold, parsed = (list(conllu.read(p)) for p in (treebank / "dev.conllu", out))
+    assert [(s.forms, s.upos, s.comments) for s in parsed] == [
+        (s.forms, s.upos, s.comments) for s in gold
+    ]
+    assert "exists already" in headspan("parse", out, "--model", model, "-o", out, code=2).stderr
+    text = headspan("parse", "-", "--model", model, stdin=out.read_text(encoding="utf-8")).stdout
+    assert text == out.read_text(encoding="utf-8")
+    (line,) = headspan("parse", "the dog sees", "-m", model, "--format", "json").stdout.splitlines()
+    assert json.loads(line)["words"] == ["the", "dog", "sees"]
+
+
+def test_evaluate_is_parse_and_score(run: Path, treebank: Path, tmp_path: Path) -> None:
+    model, out = run / "out" / "model", tmp_path / "out.conllu"
+    headspan("parse", treebank / "dev.conllu", "--model", model, "-o", out)
+    scored = json.loads(
+        headspan("score", treebank / "dev.conllu", out, "--punct", "upos", "--json").stdout
+    )
+    found = json.loads(headspan("evaluate", treebank / "dev.conllu", "-m", model, "--json").stdout)
+    assert found["las"] == scored["las"]
+
+
+def test_info(run: Path) -> None:
+    assert json.loads(headspan("info", "--json").stdout)["headspan"]
+    out = headspan("info", run / "out" / "model").stdout
+    assert "max-margin" in out
+    assert "words (" in out
+
+
+def test_mistakes(run: Path, treebank: Path, tmp_path: Path) -> None:
+    toml = run / "c.toml"
+    assert "has a checkpoint already" in headspan("train", toml, "-o", run / "out", code=2).stderr
+    assert "no checkpoint to resume" in headspan(
+        "train", toml, "-o", tmp_path / "new", "--resume", "--data.train", treebank / "two.conllu",
+        "--data.dev", treebank / "two.conllu", code=2,
+    ).stderr  # fmt: skip
+    assert (
+        "unknown key training.epoch"
+        in headspan("train", toml, "-o", tmp_path / "new", "--training.epoch", 3, code=2).stderr
+    )
+    assert (
+        "expected a value" in headspan("train", toml, "-o", tmp_path / "new", "--x", code=2).stderr
+    )
+    assert "cannot be read" in headspan("parse", "a b", "-m", tmp_path / "nothing", code=2).stderr
+    assert not (tmp_path / "new").exists()

@@ -1,0 +1,273 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from headspan import HeadspanError, conllu
+from headspan.config import Config, Data, Embeddings, Encoder, Model, Training
+from headspan.conllu import Sentence
+from headspan.parser import Parser
+from headspan.training.data import keep, read_treebank, shuffled_batches
+from headspan.training.loop import CHECKPOINT, LOG, MODEL, Stopped, Trainer, rate, train
+
+
+def config(treebank: Path, train_on: str = "train", **changes: Any) -> Config:
+    found = Config(
+        data=Data(train=str(treebank / f"{train_on}.conllu"), dev=str(treebank / "dev.conllu"), punct="keep"),
+        model=Model(
+            lstm_layers=1, lstm_size=16, score_size=16, label_size=8, dropout=0.1,
+            embeddings=Embeddings(words=16, characters=8, tags=8, columns=("upos",), min_count=1),
+        ),
+        training=Training(epochs=2, batch_tokens=60, learning_rate=5e-3, warmup_epochs=0.2, seed=3),
+    )  # fmt: skip
+    for name, values in changes.items():
+        found = replace(found, **{name: replace(getattr(found, name), **values)})
+    return found
+
+
+def losses(folder: Path) -> list[dict[str, float]]:
+    lines = (folder / LOG).read_text(encoding="utf-8").splitlines()
+    return [{k: v for k, v in json.loads(line).items() if k != "seconds"} for line in lines]
+
+
+@pytest.mark.parametrize("structure", ["span", "arc", "joint"])
+@pytest.mark.parametrize("with_encoder", [False, True])
+def test_overfit_two_sentences_save_load_same_parse(
+    treebank: Path, tiny_encoder: Path, tmp_path: Path, structure: Any, with_encoder: bool
+) -> None:
+    encoder = Encoder(name=str(tiny_encoder), layers="mix") if with_encoder else Encoder()
+    settings = config(
+        treebank, "two", model={"structure": structure, "dropout": 0.0, "encoder": encoder},
+        training={"epochs": 60, "learning_rate": 1e-2, "encoder_learning_rate": 1e-3},
+    )  # fmt: skip
+    settings = replace(settings, data=replace(settings.data, dev=settings.data.train))
+    parser = train(settings, tmp_path / "run")
+    gold = list(conllu.read(treebank / "two.conllu"))
+    assert parser.parse(gold) == gold
+    parser.save(tmp_path / "again")
+    words = [Sentence.from_words(s.forms, upos=s.upos) for s in gold * 3]
+    assert Parser.load(tmp_path / "again").parse(words) == parser.parse(words)
+
+
+@pytest.mark.parametrize("loss", ["local", "crf"])
+@pytest.mark.parametrize("structure", ["span", "arc", "joint"])
+def test_other_losses_learn(treebank: Path, tmp_path: Path, structure: Any, loss: Any) -> None:
+    settings = config(
+        treebank, model={"structure": structure, "loss": loss}, training={"epochs": 4}
+    )
+    train(settings, tmp_path)
+    history = losses(tmp_path)
+    assert history[-1]["parse"] < 0.7 * history[0]["parse"]
+
+
+def test_it_learns_and_restores_what_is_not_projective(treebank: Path, tmp_path: Path) -> None:
+    settings = config(treebank, training={"epochs": 25})
+    trainer = Trainer(settings, tmp_path)
+    assert trainer.kept.lifted > 0
+    assert any("|" in label for label in trainer.parser.vocabularies.labels.names)
+    trainer.run()
+    assert trainer.progress.best > 90
+    parsed = Parser.load(tmp_path / MODEL).parse(trainer.dev)
+    assert not any("|" in label for s in parsed for label in s.deprels)
+    assert [s.comments for s in parsed] == [s.comments for s in trainer.dev]
+
+
+def test_two_runs_are_the_same_bit_for_bit(treebank: Path, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        train(config(treebank), tmp_path / name)
+    assert losses(tmp_path / "a") == losses(tmp_path / "b")
+    assert "conllu" not in (tmp_path / "a" / "model/config.json").read_text(encoding="utf-8")
+    for file in ("model/model.safetensors", "model/config.json"):
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+    train(config(treebank, training={"seed": 4}), tmp_path / "c")
+    assert losses(tmp_path / "a") != losses(tmp_path / "c")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("at", [1, 5, 100])
+def test_interrupted_and_resumed_is_the_same_run(
+    treebank: Path, tmp_path: Path, number: int, at: int
+) -> None:
+    settings = config(treebank, training={"epochs": 3, "accumulate": 2})
+    train(settings, tmp_path / "whole")
+    seen = 0
+
+    def interrupt(trainer: Trainer, event: dict[str, Any]) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == at:
+            os.kill(os.getpid(), number)
+
+    trainer = Trainer(settings, tmp_path / "cut")
+    try:
+        trainer.run(interrupt)
+    except Stopped:
+        assert (tmp_path / "cut" / CHECKPOINT).exists()
+    again = Trainer(settings, tmp_path / "cut")
+    again.resume()
+    again.run()
+    a, b = (Parser.load(tmp_path / name / MODEL).network.state_dict() for name in ("whole", "cut"))
+    assert all(torch.equal(a[name], b[name]) for name in a)
+    assert losses(tmp_path / "whole") == losses(tmp_path / "cut")
+
+
+def test_the_batch_does_not_change_the_parse(treebank: Path, tmp_path: Path) -> None:
+    parser = train(config(treebank), tmp_path)
+    sentences = list(conllu.read(treebank / "train.conllu"))
+    together = parser.parse(sentences)
+    assert [parser(s) for s in sentences] == together
+    threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        assert parser.parse(sentences) == together
+    finally:
+        torch.set_num_threads(threads)
+
+
+def test_a_parser_takes_what_it_gets(treebank: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+    parser = train(config(treebank, model={"encoder": Encoder(name=str(tiny_encoder))}), tmp_path)
+    assert parser(["the", "dog", "sees"]) == parser("the dog sees")
+    assert parser.parse([]) == []
+    empty = Sentence.from_words([])
+    odd = Sentence.from_words(["", "\u200b", "日本", "x" * 10_000, "dog"])
+    long = Sentence.from_words(["the", "dog", "sees"] * 100)  # longer than the encoder's window
+    first, second, third = parser.parse([empty, odd, long])
+    assert first == empty
+    assert len(second.heads) == 5
+    assert third.heads.count(0) == 1
+    assert list(parser.pipe(iter([odd]))) == [second]
+
+
+def test_a_model_folder_must_be_whole(treebank: Path, tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    train(config(treebank, training={"epochs": 1}), tmp_path / "run")
+    folder = tmp_path / "run" / MODEL
+    assert {p.name for p in folder.iterdir()} == {
+        "config.json", "model.safetensors", "vocabularies.json", "README.md"
+    }  # fmt: skip
+    weights = folder / "model.safetensors"
+    good = load_file(weights)
+    name = next(iter(good))
+    save_file({k: v for k, v in good.items() if k != name}, weights)
+    with pytest.raises(HeadspanError, match=f"the tensor {name} is missing"):
+        Parser.load(folder)
+    save_file({**good, "extra": torch.zeros(1)}, weights)
+    with pytest.raises(HeadspanError, match="the tensor extra belongs to no part"):
+        Parser.load(folder)
+    save_file({**good, name: torch.zeros(1)}, weights)
+    with pytest.raises(HeadspanError, match="has the shape"):
+        Parser.load(folder)
+    weights.write_bytes(b"not safetensors")
+    with pytest.raises(HeadspanError, match="cannot be read"):
+        Parser.load(folder)
+    save_file(good, weights)
+    Parser.load(folder)
+    about = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps({**about, "format": 99}), encoding="utf-8")
+    with pytest.raises(HeadspanError, match="its format is 99; this version of headspan reads 1"):
+        Parser.load(folder)
+
+
+def test_what_is_kept_and_dropped(treebank: Path) -> None:
+    good = read_treebank(str(treebank / "train.conllu"), "train")
+    two_roots = Sentence.from_words(["a", "b"], heads=[0, 0])
+    cycle = Sentence.from_words(["a", "b"], heads=[2, 1])
+    kept = keep([*good, two_roots, cycle], Data(nonprojective="drop"))
+    assert kept.dropped["more than one root"] == 1
+    assert kept.dropped["a cycle"] == 1
+    assert kept.dropped["not projective"] > 0
+    assert kept.lifted == 0
+    assert len(keep(good, Data()).sentences) == len(good)
+    rare = keep(good, Data(encoded_min_count=1000))
+    assert not any("|" in label for s in rare.sentences for label in s.deprels)
+
+
+def test_wrong_data_is_one_clear_line(treebank: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text("", encoding="utf-8")
+    (tmp_path / "bare").write_text("1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n", encoding="utf-8")
+    for name, message in [
+        ("", "data.train is not given"), (str(tmp_path / "no"), "cannot be read"),
+        (str(tmp_path / "empty"), "has no sentences"), (str(tmp_path / "bare"), "sentence 1, word 1 has no head"),
+    ]:  # fmt: skip
+        with pytest.raises(HeadspanError, match=message):
+            Trainer(config(treebank, data={"train": name}), tmp_path)
+    with pytest.raises(HeadspanError, match=r"the encoder '.*nowhere' cannot be loaded"):
+        Trainer(
+            config(treebank, model={"encoder": Encoder(name=str(tmp_path / "nowhere"))}), tmp_path
+        )
+    with pytest.raises(HeadspanError, match="needs the Python package nothing_of_the_kind"):
+        Trainer(
+            config(treebank, model={"encoder": Encoder(name="python:nothing_of_the_kind/x")}),
+            tmp_path,
+        )
+    with pytest.raises(HeadspanError, match="no inputs"):
+        Trainer(config(treebank, model={"embeddings": Embeddings()}), tmp_path)
+
+
+def test_batches_hold_every_sentence_once_and_fit() -> None:
+    costs = [3 + k % 40 for k in range(500)]
+    one = shuffled_batches(costs, 200, seed=1, epoch=0)
+    assert sorted(k for batch in one for k in batch) == list(range(500))
+    assert all(len(b) * max(costs[k] for k in b) <= 200 for b in one)
+    assert one == shuffled_batches(costs, 200, seed=1, epoch=0)
+    assert one != shuffled_batches(costs, 200, seed=1, epoch=1)
+    padding = sum(len(b) * max(costs[k] for k in b) for b in one) / sum(costs)
+    assert padding < 1.2
+
+
+def test_the_learning_rate_goes_up_then_down() -> None:
+    assert rate(0.25, 10, 0.5) == 0.5
+    assert rate(0.5, 10, 0.5) == 1
+    assert rate(10, 10, 0.5) == 0
+    assert rate(5.25, 10, 0.5) == 0.5
+    assert rate(1, 1, 0) == 0
+
+
+def test_two_processes_make_the_model_of_one(treebank: Path, tmp_path: Path) -> None:
+    text = f"""
+[data]
+train = "{treebank / "train.conllu"}"
+dev = "{treebank / "dev.conllu"}"
+[model]
+lstm_layers = 1
+lstm_size = 16
+score_size = 16
+label_size = 8
+dropout = 0.0
+[model.embeddings]
+words = 16
+[training]
+epochs = 2
+batch_tokens = 100
+learning_rate = 0.005
+"""
+    (tmp_path / "c.toml").write_text(text, encoding="utf-8")
+    torchrun = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        "--nproc-per-node",
+        "2",
+    ]
+    for name, command in (("one", [sys.executable]), ("two", torchrun)):
+        subprocess.run(
+            [*command, "-m", "headspan", "train", str(tmp_path / "c.toml"), "-o", str(tmp_path / name)],
+            check=True, capture_output=True, env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )  # fmt: skip
+    one, two = (
+        Parser.load(tmp_path / name / MODEL).network.state_dict() for name in ("one", "two")
+    )
+    for name in one:
+        torch.testing.assert_close(one[name], two[name], rtol=1e-3, atol=1e-4)
+    assert losses(tmp_path / "one")[-1]["parse"] == pytest.approx(
+        losses(tmp_path / "two")[-1]["parse"], rel=1e-3
+    )
