@@ -259,10 +259,11 @@ learning_rate = 0.005
         "2",
     ]
     for name, command in (("one", [sys.executable]), ("two", torchrun)):
-        subprocess.run(
+        done = subprocess.run(
             [*command, "-m", "headspan", "train", str(tmp_path / "c.toml"), "-o", str(tmp_path / name)],
-            check=True, capture_output=True, env={**os.environ, "OMP_NUM_THREADS": "1"},
+            check=False, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"},
         )  # fmt: skip
+        assert done.returncode == 0, done.stderr
     one, two = (
         Parser.load(tmp_path / name / MODEL).network.state_dict() for name in ("one", "two")
     )

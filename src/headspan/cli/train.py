@@ -49,12 +49,12 @@ def train(
             trainer.resume()
         if processes.rank():
             trainer.run()
-            return
+            return  # through the end of the block, where it waits for the others
         _say_what_comes(trainer)
         with _Watch() as watch:
             trainer.run(watch)
-    best = trainer.progress
-    print(f"best dev LAS {best.best:.2f} in epoch {best.best_epoch + 1}: {output / MODEL}")
+        best = trainer.progress
+        print(f"best dev LAS {best.best:.2f} in epoch {best.best_epoch + 1}: {output / MODEL}")
 
 
 def _overrides(arguments: list[str]) -> dict[str, str]:
