@@ -16,14 +16,14 @@ def test_values_and_overrides(tmp_path: Path) -> None:
     text = '[training]\nepochs = 3\nbetas = [0.9, 0.99]\n[model.embeddings]\ncolumns = ["upos"]\n'
     found = config(
         tmp_path, text, training__epochs="7", model__structure="arc", data__train="a b.conllu",
-        training__learning_rate="1", model__encoder__frozen="true",
+        training__learning_rate="1", model__encoder__tuned="layers",
     )  # fmt: skip
     assert found.training.epochs == 7
     assert found.training.betas == (0.9, 0.99)
     assert found.training.learning_rate == 1.0
     assert found.model.structure == "arc"
     assert found.model.embeddings.columns == ("upos",)
-    assert found.model.encoder.frozen is True
+    assert found.model.encoder.tuned == "layers"
     assert found.data.train == "a b.conllu"
     assert from_table(Config, to_table(found), "again") == found
 

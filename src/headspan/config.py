@@ -37,7 +37,8 @@ class Encoder:
     """A folder, `python:PACKAGE/FOLDER` for one inside an installed package, or a hub name."""
     layers: Literal["last", "mix"] = "last"
     """The last layer, or a learned mix of all."""
-    frozen: bool = False
+    tuned: Literal["all", "layers", "none"] = "all"
+    """What of it is fine-tuned: all, all but its table of subwords, or nothing."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,8 @@ class Training:
     weight_decay: float = 0.0
     warmup_epochs: float = 1.0
     clip: float = 5.0
+    word_dropout: float = 0.0
+    """The share of words that the encoder and the word embeddings do not see."""
     patience: int = 0
     """Stop after so many epochs without a better dev score; 0 never does."""
     seed: int = 0

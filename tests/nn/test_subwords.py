@@ -1,3 +1,4 @@
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers
@@ -25,7 +26,7 @@ def letters(window: int) -> SubwordTokenizer:
         models.WordPiece(vocabulary, unk_token="[UNK]", continuing_subword_prefix="")
     )
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    return SubwordTokenizer(tokenizer, start=10, end=11, unknown=0, pad=12, window=window)
+    return SubwordTokenizer(tokenizer, start=10, end=11, unknown=0, mask=13, pad=12, window=window)
 
 
 def test_where_the_subwords_of_words_are() -> None:
@@ -34,6 +35,12 @@ def test_where_the_subwords_of_words_are() -> None:
     assert subwords.lengths.tolist() == [5, 3]
     places = list(zip(subwords.pieces.tolist(), subwords.owners.tolist(), strict=True))
     assert places == [(0, 0), (1, 1), (2, 1), (3, 2), (4, 3), (5, 4), (6, 5), (7, 6)]
+
+
+def test_hidden_words_are_masks_of_the_same_size() -> None:
+    hidden = torch.tensor([[True, True, False, True], [True, False, True, True]])
+    subwords = letters(16).encode([["ab", "c"], ["e"]], width=4, hidden=hidden)
+    assert subwords.ids.tolist() == [[10, 13, 13, 3, 11], [10, 5, 11, 12, 12]]
 
 
 def test_a_word_of_nothing_and_a_word_of_too_much() -> None:

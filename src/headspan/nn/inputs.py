@@ -16,7 +16,7 @@ from headspan.errors import HeadspanError
 from headspan.nn.layers import CharacterEncoder, SharedDropout
 from headspan.nn.pretrained import PretrainedEncoder
 from headspan.nn.subwords import Subwords, SubwordTokenizer
-from headspan.vocabulary import Vocabulary
+from headspan.vocabulary import UNKNOWN, Vocabulary
 
 _T = TypeVar("_T")
 _LONGEST_WORD = 40  # characters; of a longer word the first and last count
@@ -90,12 +90,17 @@ def prepare(
     sentences: Sequence[Sentence],
     vocabularies: Vocabularies,
     tokenizer: SubwordTokenizer | None,
+    *,
+    hide: float = 0.0,
 ) -> Inputs:
-    """Turn sentences into numbers."""
+    """Turn sentences into numbers; hide so large a share of the words, for training."""
     width = max(len(s) for s in sentences) + 2
+    hidden = torch.rand(len(sentences), width) < hide if hide else None
     words = characters = spelled = tags = None
     if vocabularies.words.names:
         words = _grid([vocabularies.words.numbers(s.forms) for s in sentences], width)
+        if hidden is not None:
+            words[hidden & words.ne(0)] = UNKNOWN
     if vocabularies.characters.names:
         distinct: dict[str, int] = {}
         spelled = _grid(
@@ -109,7 +114,7 @@ def prepare(
         ])  # fmt: skip
     return Inputs(
         torch.tensor([len(s) for s in sentences]),
-        tokenizer.encode([s.forms for s in sentences], width) if tokenizer else None,
+        tokenizer.encode([s.forms for s in sentences], width, hidden) if tokenizer else None,
         words,
         characters,
         spelled,

@@ -54,9 +54,7 @@ class Network(nn.Module):
     ) -> None:
         super().__init__()
         pretrained = (
-            PretrainedEncoder(
-                encoder, mix=model.encoder.layers == "mix", frozen=model.encoder.frozen
-            )
+            PretrainedEncoder(encoder, mix=model.encoder.layers == "mix", tuned=model.encoder.tuned)
             if encoder is not None
             else None
         )

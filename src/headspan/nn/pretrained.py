@@ -18,15 +18,18 @@ from headspan.nn.subwords import Subwords, SubwordTokenizer, special_numbers
 class PretrainedEncoder(nn.Module):
     """Vectors of words: the mean of their subwords' ones, from the last layer or a mix of all."""
 
-    def __init__(self, encoder: nn.Module, *, mix: bool, frozen: bool) -> None:
+    def __init__(self, encoder: nn.Module, *, mix: bool, tuned: str) -> None:
         super().__init__()
         config: Any = encoder.config
         self.encoder = encoder
         self.size: int = config.hidden_size
-        self.frozen = frozen
+        self.frozen = tuned == "none"
         self.mix = nn.Parameter(torch.zeros(config.num_hidden_layers + 1)) if mix else None
-        if frozen:
+        if self.frozen:
             encoder.requires_grad_(False)
+        elif tuned == "layers":
+            table: nn.Module = encoder.get_input_embeddings()  # type: ignore[operator]
+            table.requires_grad_(False)
 
     def train(self, mode: bool = True) -> PretrainedEncoder:
         """A frozen encoder stays as it is, without dropout."""

@@ -14,6 +14,7 @@ from torch import Tensor
 from headspan.errors import HeadspanError
 
 _CACHED_WORDS = 100_000
+_SPECIAL = ("start", "end", "unknown", "mask", "pad", "window")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +40,19 @@ class SubwordTokenizer:
     """
 
     def __init__(
-        self, tokenizer: Tokenizer, *, start: int, end: int, unknown: int, pad: int, window: int
+        self,
+        tokenizer: Tokenizer,
+        *,
+        start: int,
+        end: int,
+        unknown: int,
+        mask: int,
+        pad: int,
+        window: int,
     ) -> None:
         self.tokenizer = tokenizer
-        self.start, self.end, self.unknown, self.pad, self.window = start, end, unknown, pad, window
+        self.start, self.end, self.unknown, self.mask = start, end, unknown, mask
+        self.pad, self.window = pad, window
         tokenizer.no_truncation()
         tokenizer.no_padding()
         self._known: dict[str, list[int]] = {}
@@ -50,18 +60,16 @@ class SubwordTokenizer:
     @classmethod
     def from_json(cls, tokenizer: str, special: Any) -> SubwordTokenizer:
         """A tokenizer from the text of its tokenizer.json and its special numbers."""
-        names = ("start", "end", "unknown", "pad", "window")
-        if not isinstance(special, dict) or not all(type(special.get(n)) is int for n in names):
+        if not isinstance(special, dict) or not all(type(special.get(n)) is int for n in _SPECIAL):
             raise HeadspanError("the tokenizer's special numbers are not there")
         try:
             loaded = Tokenizer.from_str(tokenizer)
         except Exception as error:  # tokenizers raises a bare Exception
             raise HeadspanError(f"tokenizer.json is not a tokenizer: {error}") from error
-        return cls(loaded, **{name: special[name] for name in names})
+        return cls(loaded, **{name: special[name] for name in _SPECIAL})
 
     def to_json(self) -> tuple[str, dict[str, int]]:
-        names = ("start", "end", "unknown", "pad", "window")
-        return self.tokenizer.to_str(pretty=False), {name: getattr(self, name) for name in names}
+        return self.tokenizer.to_str(pretty=False), {name: getattr(self, name) for name in _SPECIAL}
 
     def word(self, form: str) -> list[int]:
         """The subwords of a word, at least one."""
@@ -78,13 +86,21 @@ class SubwordTokenizer:
         """How many subwords a sentence has, with its start and end."""
         return 2 + sum(len(self.word(form)) for form in forms)
 
-    def encode(self, sentences: Sequence[Sequence[str]], width: int) -> Subwords:
-        """The subwords of a batch whose words lie in a (B, width) grid, width = N + 2."""
+    def encode(
+        self, sentences: Sequence[Sequence[str]], width: int, hidden: Tensor | None = None
+    ) -> Subwords:
+        """The subwords of a batch whose words lie in a (B, width) grid, width = N + 2.
+
+        hidden: (B, width), true for the words that are replaced by the mask.
+        """
         rows: list[list[int]] = []
         pieces: list[tuple[int, int]] = []
         owners: list[int] = []
         for b, forms in enumerate(sentences):
             words = [self.word(form) for form in forms]
+            if hidden is not None:
+                for k in hidden[b, 1 : len(words) + 1].nonzero().flatten().tolist():
+                    words[k] = [self.mask] * len(words[k])
             for first, last, own_first, own_last in _windows([len(w) for w in words], self.window):
                 row = [self.start]
                 if own_first == 0:
@@ -152,7 +168,9 @@ def special_numbers(tokenizer: Any, positions: int) -> dict[str, int]:
     end = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
     pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
     unknown = tokenizer.unk_token_id if tokenizer.unk_token_id is not None else pad
+    mask = tokenizer.mask_token_id if tokenizer.mask_token_id is not None else unknown
     if start is None or end is None:
         raise HeadspanError("the encoder's tokenizer has no start and end tokens")
     window = min(positions, tokenizer.model_max_length)
-    return {"start": start, "end": end, "unknown": unknown, "pad": pad, "window": window}
+    numbers = (start, end, unknown, mask, pad, window)
+    return dict(zip(_SPECIAL, numbers, strict=True))

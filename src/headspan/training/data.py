@@ -101,9 +101,13 @@ def shuffled_batches(
 
 
 def tensors(
-    sentences: Sequence[Sentence], vocabularies: Vocabularies, tokenizer: SubwordTokenizer | None
+    sentences: Sequence[Sentence],
+    vocabularies: Vocabularies,
+    tokenizer: SubwordTokenizer | None,
+    *,
+    hide: float = 0.0,
 ) -> tuple[Inputs, Gold]:
-    """A batch for the network, with its gold trees."""
+    """A batch for the network, with its gold trees; so large a share of the words is hidden."""
     width = max(len(s) for s in sentences)
     spans = [[(s.left, s.right) for s in headed_spans(sentence.heads)] for sentence in sentences]
     gold = Gold(
@@ -111,4 +115,4 @@ def tensors(
         padded(spans, width, (2,)),
         padded([vocabularies.labels.numbers(s.deprels) for s in sentences], width),
     )
-    return prepare(sentences, vocabularies, tokenizer), gold
+    return prepare(sentences, vocabularies, tokenizer, hide=hide), gold

@@ -91,7 +91,7 @@ class Trainer:
         if tuned:
             groups.append({"params": tuned, "peak": t.encoder_learning_rate})
         return torch.optim.AdamW(
-            groups, lr=t.learning_rate, betas=t.betas, weight_decay=t.weight_decay, eps=1e-8
+            groups, lr=t.learning_rate, betas=t.betas, weight_decay=t.weight_decay, fused=True
         )
 
     def batches(self, epoch: int) -> list[list[int]]:
@@ -153,7 +153,9 @@ class Trainer:
             share = group[processes.rank() :: processes.count()]
             if not share:
                 continue
-            inputs, gold = tensors(share, self.parser.vocabularies, self.parser.tokenizer)
+            inputs, gold = tensors(
+                share, self.parser.vocabularies, self.parser.tokenizer, hide=t.word_dropout
+            )
             loss = network.loss(inputs, gold)
             ((loss.parse + loss.label) / words).backward()  # type: ignore[no-untyped-call]
             parse += loss.parse.item()
