@@ -55,6 +55,16 @@ class Embeddings:
 
 
 @dataclass(frozen=True)
+class Tagger:
+    """Columns that the network predicts beside the tree; without columns there is no tagger."""
+
+    columns: tuple[Literal["upos", "xpos", "feats"], ...] = ()
+    size: int = 256
+    as_input: bool = True
+    """Whether the parser sees what the tagger thinks, as embeddings of size `embeddings.tags`."""
+
+
+@dataclass(frozen=True)
 class Model:
     """The network."""
 
@@ -70,6 +80,7 @@ class Model:
     dropout: float = 0.33
     encoder: Encoder = field(default_factory=Encoder)
     embeddings: Embeddings = field(default_factory=Embeddings)
+    tagger: Tagger = field(default_factory=Tagger)
 
 
 @dataclass(frozen=True)

@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import os
-import secrets
-import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
-from torch import nn
+import numpy as np
 
 from headspan import config as configuration
 from headspan.config import Config
 from headspan.conllu import Sentence
 from headspan.errors import HeadspanError
+from headspan.inference import Constraints
+from headspan.model_folder import FILES, ModelFolder, fill, find_model
 from headspan.nn.inputs import Vocabularies, prepare
-from headspan.nn.network import Network
+from headspan.nn.network import Network, Output, Parsed, Request
 from headspan.nn.pretrained import empty_encoder
 from headspan.nn.subwords import SubwordTokenizer
-from headspan.pseudoprojective import deprojectivize
+from headspan.parse import Parse, Tree
+from headspan.pseudoprojective import deprojectivize, relation
+from headspan.tree import Span
 
-FORMAT = 1
-"""The version of the model folder's layout."""
-_CONFIG, _WEIGHTS, _VOCABULARIES = "config.json", "model.safetensors", "vocabularies.json"
-_TOKENIZER, _CARD = "tokenizer.json", "README.md"
 _BATCH = 4096  # subwords or words a batch, padding counted
-_AHEAD = 64  # batches' worth of sentences that are read ahead and sorted by length
+_AHEAD = 1024  # sentences that are read ahead and sorted by length
 
 
 class Parser:
@@ -44,106 +39,236 @@ class Parser:
         vocabularies: Vocabularies,
         tokenizer: SubwordTokenizer | None = None,
         encoder_config: dict[str, Any] | None = None,
+        *,
+        temperature: float = 1.0,
+        card: str = "",
     ) -> None:
         self.network = network
         self.config = config
         self.vocabularies = vocabularies
         self.tokenizer = tokenizer
         self.encoder_config = encoder_config
+        self.temperature = temperature
+        self.card = card
 
-    def __call__(self, sentence: Sentence | Sequence[str] | str) -> Sentence:
-        """The parse of one sentence: a Sentence, its words, or a string of words with spaces."""
+    @overload
+    def __call__(self, sentence: str, **wanted: Any) -> list[Parse]: ...
+
+    @overload
+    def __call__(self, sentence: Sentence | Sequence[str], **wanted: Any) -> Parse: ...
+
+    def __call__(
+        self, sentence: Sentence | Sequence[str] | str, **wanted: Any
+    ) -> Parse | list[Parse]:
+        """The parse of a Sentence or of a list of words; of a text, those of its sentences.
+
+        Options are those of `parse`.
+        """
         if isinstance(sentence, str):
-            sentence = sentence.split()
-        if not isinstance(sentence, Sentence):
-            sentence = Sentence.from_words(sentence)
-        return self.parse([sentence])[0]
+            return self.parse([line.split() for line in sentence.splitlines()], **wanted)
+        return self.parse([sentence], **wanted)[0]
 
-    def parse(self, sentences: Sequence[Sentence]) -> list[Sentence]:
-        """The sentences with HEAD and DEPREL filled in; all else stays."""
-        return list(self.pipe(sentences))
+    def parse(
+        self,
+        sentences: Sequence[Sentence | Sequence[str]],
+        *,
+        confidence: bool = False,
+        k: int = 1,
+        constraints: Sequence[Constraints | None] | None = None,
+        retag: bool = False,
+    ) -> list[Parse]:
+        """The sentences with HEAD and DEPREL filled in, and tags where the model has them.
 
-    def pipe(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """Parse lazily, in order. Sentences of similar length share a batch."""
+        confidence: also give the probability of every arc. k: also give the k best trees.
+        constraints: for every sentence what its tree must and must not contain, or None; the tree
+        is then the best projective one. Sentences of more than 400 words have no confidences, and
+        take no constraints. retag: predict tags also where a sentence has some. All else stays.
+        """
+        if constraints is not None and len(constraints) != len(sentences):
+            raise HeadspanError(f"{len(constraints)} constraints for {len(sentences)} sentences")
+        request = Request(confidence=confidence, k=k, temperature=self.temperature)
+        if constraints is None:
+            return list(self._pipe(sentences, request, retag))
+        return [
+            next(self._pipe([sentence], replace(request, constraints=[some]), retag))
+            for sentence, some in zip(sentences, constraints, strict=True)
+        ]
+
+    def pipe(
+        self,
+        sentences: Iterable[Sentence | Sequence[str]],
+        *,
+        confidence: bool = False,
+        k: int = 1,
+        retag: bool = False,
+    ) -> Iterator[Parse]:
+        """Parse lazily, in order, with the options of `parse`; similar lengths share a batch."""
+        request = Request(confidence=confidence, k=k, temperature=self.temperature)
+        return self._pipe(sentences, request, retag)
+
+    def _pipe(
+        self, sentences: Iterable[Sentence | Sequence[str]], request: Request, retag: bool
+    ) -> Iterator[Parse]:
         waiting = iter(sentences)
-        while some := list(islice(waiting, _AHEAD * 16)):
-            done: dict[int, Sentence] = {}
+        while some := [_as_sentence(s) for s in islice(waiting, _AHEAD)]:
+            done: dict[int, Parse] = {}
             costs = [self.cost(s) for s in some]
             order = sorted((k for k, s in enumerate(some) if len(s)), key=lambda k: costs[k])
             for batch in batches(order, costs, _BATCH):
-                done.update(zip(batch, self._parse([some[k] for k in batch]), strict=True))
+                chosen = [some[k] for k in batch]
+                done.update(zip(batch, self._parse(chosen, request, retag), strict=True))
             for k, sentence in enumerate(some):
-                yield done.get(k, sentence)
+                yield done[k] if k in done else Parse.of(sentence)
 
     def cost(self, sentence: Sentence) -> int:
         """How many places of a batch a sentence takes."""
         return self.tokenizer.count(sentence.forms) if self.tokenizer else len(sentence) + 2
 
-    def _parse(self, sentences: list[Sentence]) -> list[Sentence]:
+    def _parse(self, sentences: list[Sentence], request: Request, retag: bool) -> Iterator[Parse]:
         self.network.eval()
-        parsed = self.network.parse(prepare(sentences, self.vocabularies, self.tokenizer))
-        names = self.vocabularies.labels.names
-        scheme = self.config.data.nonprojective
-        results = []
+        inputs = prepare(sentences, self.vocabularies, self.tokenizer)
+        output = self.network.parse(inputs, request)
         for b, sentence in enumerate(sentences):
-            heads = parsed.heads[b, : len(sentence)].tolist()
-            labels = [names[label - 2] for label in parsed.labels[b, : len(sentence)]]
-            if scheme != "drop":
-                heads, labels = deprojectivize(heads, labels, scheme=scheme)
-            results.append(sentence.with_parse(heads, labels))
-        return results
+            tagged = self._tagged(sentence, output, b, retag)
+            yield self._result(tagged, output, b, free=request.constraints is None)
 
-    def save(self, path: str | os.PathLike[str], *, card: str = "") -> None:
-        """Write the model folder, whole or not at all; an old one is replaced."""
-        target = Path(path)
-        mark = secrets.token_hex(6)
-        fresh, old = (target.with_name(f".headspan-{mark}.{what}") for what in ("new", "old"))
-        fresh.mkdir(parents=True)
-        try:
-            tensors = {
-                name: tensor.detach().cpu().contiguous()
-                for name, tensor in self.network.state_dict().items()
-            }
-            save_file(tensors, fresh / _WEIGHTS, metadata={"format": "pt"})
-            data = replace(self.config.data, train="", dev="", test="")  # paths of one machine
-            config = replace(self.config, data=data)
-            about: dict[str, Any] = {"format": FORMAT, **configuration.to_table(config)}
-            if self.tokenizer is not None:
-                text, about["tokenizer"] = self.tokenizer.to_json()
-                (fresh / _TOKENIZER).write_text(text, encoding="utf-8")
-                about["encoder"] = self.encoder_config
-            _write_json(fresh / _CONFIG, about)
-            _write_json(fresh / _VOCABULARIES, self.vocabularies.to_json())
-            (fresh / _CARD).write_text(card or "# A headspan model\n", encoding="utf-8")
-            if target.exists():
-                target.rename(old)
-            fresh.rename(target)
-            shutil.rmtree(old, ignore_errors=True)
-        except BaseException:
-            shutil.rmtree(fresh, ignore_errors=True)
-            raise
+    def _tagged(self, sentence: Sentence, output: Output, b: int, retag: bool) -> Sentence:
+        found: dict[str, list[str]] = {}
+        for (column, vocabulary), tags in zip(
+            self.vocabularies.tags.items(), output.tags, strict=True
+        ):
+            if retag or all(tag == "_" for tag in getattr(sentence, column)):
+                found[column] = [vocabulary.names[tag - 2] for tag in tags[b, : len(sentence)]]
+        return sentence.with_tags(**found) if found else sentence
+
+    def _result(self, sentence: Sentence, output: Output, b: int, *, free: bool) -> Parse:
+        n = len(sentence)
+        heads, labels = self._tree(output.best, b, n, free=free)
+        spans = output.best.spans[b, :n].tolist()
+        chances: tuple[float, ...] = ()
+        if output.confidences is not None and not np.isnan(output.confidences[b, 0]):
+            chances = tuple(output.confidences[b, :n].clip(0, 1).tolist())
+        alternatives: tuple[Tree, ...] = ()
+        if output.alternatives is not None:
+            several = output.alternatives[b]
+            trees = [self._tree(several, rank, n) for rank in range(len(several.heads))]
+            alternatives = tuple(
+                Tree(tuple(heads), tuple(labels), float(score))
+                for (heads, labels), score in zip(trees, several.scores, strict=True)
+            )
+        return Parse.of(
+            sentence.with_parse(heads, labels),
+            spans=tuple(Span(left, right, k) for k, (left, right) in enumerate(spans, 1)),
+            score=float(output.best.scores[b]),
+            confidences=chances,
+            alternatives=alternatives,
+        )
+
+    def _tree(
+        self, parsed: Parsed, b: int, n: int, *, free: bool = True
+    ) -> tuple[list[int], list[str]]:
+        """Heads and labels, non-projective arcs restored if the tree is free to have some."""
+        names = self.vocabularies.labels.names
+        heads: list[int] = parsed.heads[b, :n].tolist()
+        labels = [names[label - 2] for label in parsed.labels[b, :n]]
+        scheme = self.config.data.nonprojective
+        if scheme == "drop":
+            return heads, labels
+        if not free:
+            return heads, [relation(label) for label in labels]
+        return deprojectivize(heads, labels, scheme=scheme)
+
+    def save(self, path: str | os.PathLike[str], *, half: bool = False) -> None:
+        """Write the model folder, whole or not at all; an old one is replaced.
+
+        half: keep the weights as float16, which takes half the room; they are float32 again when
+        they are loaded.
+        """
+        data = replace(self.config.data, train="", dev="", test="")  # paths of one machine
+        about = configuration.to_table(replace(self.config, data=data))
+        about["temperature"] = self.temperature
+        text = None
+        if self.tokenizer is not None:
+            text, about["tokenizer"] = self.tokenizer.to_json()
+            about["encoder"] = self.encoder_config
+        tensors = {
+            name: (tensor.half() if half else tensor).detach().cpu().contiguous()
+            for name, tensor in self.network.state_dict().items()
+        }
+        card = self.card or "# A headspan model\n"
+        ModelFolder(about, tensors, self.vocabularies.to_json(), text, None, card).write(path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Parser:
-        """A parser from a model folder. Runs nothing that lies in it; every tensor must fit."""
-        folder = Path(path)
-        about = _read_json(folder / _CONFIG)
-        if not isinstance(about, dict) or about.get("format") != FORMAT:
-            found = about.get("format") if isinstance(about, dict) else None
-            raise HeadspanError(
-                f"{folder}: its format is {found!r}; this version of headspan reads {FORMAT}"
-            )
-        about.pop("format")
+    def load(cls, name: str | os.PathLike[str]) -> Parser:
+        """A parser from a model folder, or the embedded one of that name.
+
+        Runs nothing that lies in the folder; every tensor must fit.
+        """
+        path = find_model(name)
+        folder = ModelFolder.read(path)
+        about = folder.about
         special, encoder_config = about.pop("tokenizer", None), about.pop("encoder", None)
-        config = configuration.from_table(Config, about, str(folder / _CONFIG))
-        vocabularies = Vocabularies.from_json(_read_json(folder / _VOCABULARIES))
+        temperature = about.pop("temperature", 1.0)
+        if not isinstance(temperature, float) or not temperature > 0:
+            raise HeadspanError(f"{path}: its temperature is {temperature!r}")
+        config = configuration.from_table(Config, about, str(path))
+        vocabularies = Vocabularies.from_json(folder.vocabularies)
         tokenizer = encoder = None
         if special is not None:
-            tokenizer = SubwordTokenizer.from_json(_read_text(folder / _TOKENIZER), special)
+            if folder.tokenizer is None:
+                raise HeadspanError(f"{path}: has no tokenizer.json")
+            tokenizer = SubwordTokenizer.from_json(folder.tokenizer, special)
             encoder = empty_encoder(encoder_config)
         network = Network(config.model, vocabularies, encoder)
-        _fill(network, folder / _WEIGHTS)
-        return cls(network.eval(), config, vocabularies, tokenizer, encoder_config)
+        fill(network, folder.tensors, str(path))
+        return cls(
+            network.eval(),
+            config,
+            vocabularies,
+            tokenizer,
+            encoder_config,
+            temperature=temperature,
+            card=folder.card,
+        )
+
+    def save_pretrained(self, path: str | os.PathLike[str]) -> None:
+        """`save`, under the name that Hugging Face's libraries use."""
+        self.save(path)
+
+    @classmethod
+    def from_pretrained(cls, name: str | os.PathLike[str]) -> Parser:
+        """`load`; what is no folder and not embedded is fetched from the Hugging Face hub."""
+        try:
+            return cls.load(find_model(name))
+        except HeadspanError:
+            if Path(name).exists() or "/" not in str(name):
+                raise
+        from huggingface_hub import snapshot_download
+
+        try:
+            return cls.load(snapshot_download(str(name), allow_patterns=list(FILES)))
+        except (OSError, ValueError) as error:
+            reason = str(error).strip().split("\n")[0]
+            raise HeadspanError(f"{name}: cannot be fetched from the hub: {reason}") from error
+
+    def push_to_hub(self, name: str, *, private: bool = False) -> str:
+        """Upload the model folder to the Hugging Face hub; gives its address."""
+        import tempfile
+
+        from huggingface_hub import HfApi
+
+        with tempfile.TemporaryDirectory() as folder:
+            self.save(Path(folder) / "model")
+            api = HfApi()
+            address = api.create_repo(name, private=private, exist_ok=True)
+            api.upload_folder(repo_id=name, folder_path=Path(folder) / "model")
+        return str(address)
+
+
+def _as_sentence(words: Sentence | Sequence[str]) -> Sentence:
+    if isinstance(words, str):
+        raise HeadspanError("a string among sentences; expected a Sentence or a list of words")
+    return words if isinstance(words, Sentence) else Sentence.from_words(words)
 
 
 def batches(order: Sequence[int], costs: Sequence[int], budget: int) -> Iterator[list[int]]:
@@ -158,40 +283,3 @@ def batches(order: Sequence[int], costs: Sequence[int], budget: int) -> Iterator
         batch.append(k)
     if batch:
         yield batch
-
-
-def _fill(network: nn.Module, path: Path) -> None:
-    try:
-        tensors = load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise HeadspanError(f"{path}: cannot be read: {error}") from error
-    expected = network.state_dict()
-    for name in expected.keys() ^ tensors.keys():
-        what = "is missing" if name in expected else "belongs to no part of the model"
-        raise HeadspanError(f"{path}: the tensor {name} {what}")
-    for name, tensor in tensors.items():
-        if tensor.shape != expected[name].shape:
-            raise HeadspanError(
-                f"{path}: the tensor {name} has the shape {tuple(tensor.shape)}; "
-                f"expected {tuple(expected[name].shape)}"
-            )
-    network.load_state_dict(tensors)
-
-
-def _write_json(path: Path, data: Any) -> None:
-    text = json.dumps(data, ensure_ascii=False, indent=1)
-    path.write_text(text + "\n", encoding="utf-8")
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise HeadspanError(f"{path}: cannot be read: {error}") from error
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(_read_text(path))
-    except (ValueError, RecursionError) as error:
-        raise HeadspanError(f"{path}: is not JSON: {error}") from error

@@ -50,7 +50,7 @@ def test_overfit_two_sentences_save_load_same_parse(
     settings = replace(settings, data=replace(settings.data, dev=settings.data.train))
     parser = train(settings, tmp_path / "run")
     gold = list(conllu.read(treebank / "two.conllu"))
-    assert parser.parse(gold) == gold
+    assert [s.plain() for s in parser.parse(gold)] == gold
     parser.save(tmp_path / "again")
     words = [Sentence.from_words(s.forms, upos=s.upos) for s in gold * 3]
     assert Parser.load(tmp_path / "again").parse(words) == parser.parse(words)
@@ -133,13 +133,13 @@ def test_the_batch_does_not_change_the_parse(treebank: Path, tmp_path: Path) -> 
 
 def test_a_parser_takes_what_it_gets(treebank: Path, tiny_encoder: Path, tmp_path: Path) -> None:
     parser = train(config(treebank, model={"encoder": Encoder(name=str(tiny_encoder))}), tmp_path)
-    assert parser(["the", "dog", "sees"]) == parser("the dog sees")
+    assert [parser(["the", "dog", "sees"])] == parser("the dog sees")
     assert parser.parse([]) == []
     empty = Sentence.from_words([])
     odd = Sentence.from_words(["", "\u200b", "日本", "x" * 10_000, "dog"])
     long = Sentence.from_words(["the", "dog", "sees"] * 100)  # longer than the encoder's window
     first, second, third = parser.parse([empty, odd, long])
-    assert first == empty
+    assert first.plain() == empty
     assert len(second.heads) == 5
     assert third.heads.count(0) == 1
     assert list(parser.pipe(iter([odd]))) == [second]

@@ -122,12 +122,18 @@ class _Watch:
         epoch, last = trainer.progress.epoch, trainer.config.training.epochs
         if "dev_las" in event:
             self.console.print(
-                f"epoch {event['epoch']}/{last}: loss {event['parse']:.3f} + {event['label']:.3f}, "
+                f"epoch {event['epoch']}/{last}: loss {_losses(event)}, "
                 f"dev UAS {event['dev_uas']:.2f}, LAS {event['dev_las']:.2f}, "
                 f"{event['seconds'] / 60:.1f} min",
                 highlight=False,
             )
             return
-        text = f"epoch {epoch + 1}/{last}, loss {event['parse']:.2f} + {event['label']:.2f}"
+        text = f"epoch {epoch + 1}/{last}, loss {_losses(event)}"
         done = epoch * event["steps"] + event["step"]
         self.bar.update(self.task, description=text, completed=done, total=last * event["steps"])
+
+
+def _losses(event: dict[str, Any]) -> str:
+    """Those on trees, relations and, if there is a tagger, tags."""
+    names = ("parse", "label", "tag") if event["tag"] else ("parse", "label")
+    return " + ".join(f"{event[name]:.3f}" for name in names)

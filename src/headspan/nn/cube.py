@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from headspan.inference import headed_span
+from headspan.inference import Trees, headed_span
 from headspan.nn.layers import activation
 from headspan.nn.scorers import SpanTerms
 
@@ -27,28 +27,38 @@ def score_cube(terms: SpanTerms) -> Tensor:
     return cube
 
 
-def best_trees(terms: SpanTerms, lengths: Tensor, gold: Tensor | None = None) -> Any:
-    """The best trees, or with gold heads (B, N) the cost-augmented ones; heads and spans as arrays.
+def fits(terms: SpanTerms) -> bool:
+    """Whether the cube of a batch is small enough to be made as a whole."""
+    sentences, posts, _ = terms.posts.shape
+    return sentences * posts**3 <= _LARGEST_CUBE
+
+
+def best_trees(terms: SpanTerms, lengths: Tensor, gold: Tensor | None = None) -> Trees:
+    """The best trees, or with gold heads (B, N) the cost-augmented ones, as NumPy arrays.
 
     Without gradient. Small batches go through a cube, long sentences row by row: O(n²) memory.
     """
     with torch.no_grad():
         sentences, posts, _ = terms.posts.shape
-        if sentences * posts**3 <= _LARGEST_CUBE or terms.posts.device.type != "cpu":
+        if fits(terms) or terms.posts.device.type != "cpu":
             cube = _filled(terms.posts, terms.bias, terms.words, terms.offsets)
             if gold is None:
                 trees = headed_span.best_tree(cube, lengths=lengths)
             else:
                 trees = headed_span.cost_augmented_tree(cube, gold, lengths=lengths)
-            return trees.heads.cpu().numpy(), trees.spans.cpu().numpy()
+            heads, spans, scores = (
+                part.cpu().numpy() for part in (trees.heads, trees.spans, trees.scores)
+            )
+            return Trees(heads, spans, scores, trees.lengths)
         heads = np.full((sentences, posts - 1), -1, np.int64)
         spans = np.full((sentences, posts - 1, 2), -1, np.int64)
+        scores = np.zeros(sentences)
         for b, n in enumerate(lengths.tolist()):
             block = max(1, _ROW_BLOCK // ((n + 1) * terms.posts.shape[2]))
             chosen = None if gold is None else gold[b, :n].numpy()
             tree = headed_span.best_tree_by_rows(_Rows(terms, b, n), block=block, gold=chosen)
-            heads[b, :n], spans[b, :n] = tree.heads, tree.spans
-        return heads, spans
+            heads[b, :n], spans[b, :n], scores[b] = tree.heads, tree.spans, tree.scores
+        return Trees(heads, spans, scores, lengths.numpy())
 
 
 class _Rows:

@@ -30,6 +30,9 @@ class Vocabularies:
     words: Vocabulary
     characters: Vocabulary
     columns: dict[str, Vocabulary]
+    """Of the tags that go in, by column."""
+    tags: dict[str, Vocabulary]
+    """Of the tags that are predicted, by column."""
 
     @classmethod
     def count(cls, sentences: Sequence[Sentence], model: Model) -> Vocabularies:
@@ -42,10 +45,8 @@ class Vocabularies:
             characters=Vocabulary.count(
                 c for form in (forms if e.characters else []) for c in form
             ),
-            columns={
-                column: Vocabulary.count(tag for s in sentences for tag in getattr(s, column))
-                for column in e.columns
-            },
+            columns=_tags(sentences, e.columns),
+            tags=_tags(sentences, model.tagger.columns),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -54,6 +55,7 @@ class Vocabularies:
             "words": self.words.to_json(),
             "characters": self.characters.to_json(),
             "columns": {name: v.to_json() for name, v in self.columns.items()},
+            "tags": {name: v.to_json() for name, v in self.tags.items()},
         }
 
     @classmethod
@@ -64,9 +66,17 @@ class Vocabularies:
                 words=Vocabulary.from_json(data["words"], "words"),
                 characters=Vocabulary.from_json(data["characters"], "characters"),
                 columns={n: Vocabulary.from_json(v, n) for n, v in data["columns"].items()},
+                tags={n: Vocabulary.from_json(v, n) for n, v in data["tags"].items()},
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise HeadspanError(f"the vocabularies are not complete: {error!r}") from error
+
+
+def _tags(sentences: Sequence[Sentence], columns: Sequence[str]) -> dict[str, Vocabulary]:
+    return {
+        column: Vocabulary.count(tag for s in sentences for tag in getattr(s, column))
+        for column in columns
+    }
 
 
 @dataclass(frozen=True, slots=True)

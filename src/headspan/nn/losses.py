@@ -23,8 +23,8 @@ def span_max_margin(terms: SpanTerms, lengths: Tensor, heads: Tensor, spans: Ten
     heads: (B, N), spans: (B, N, 2), of the gold trees. The scores of the spans on which the two
     trees differ are made once more with gradient, under the same dropout; memory is O(n).
     """
-    _, found = best_trees(terms, lengths, heads)
-    return _span_difference(terms, torch.from_numpy(found), spans)
+    found = best_trees(terms, lengths, heads)
+    return _span_difference(terms, torch.from_numpy(found.spans), spans)
 
 
 def _span_difference(terms: SpanTerms, found: Tensor, gold: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,22 +12,29 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from headspan.config import Model
-from headspan.inference import arc, joint
+from headspan.errors import HeadspanError
+from headspan.inference import Constraints, Trees
 from headspan.nn import losses
-from headspan.nn.cube import best_trees, score_cube
 from headspan.nn.inputs import Inputs, Vocabularies, WordInputs
 from headspan.nn.layers import BiLSTM
 from headspan.nn.pretrained import PretrainedEncoder
 from headspan.nn.scorers import ArcScorer, LabelScorer, SpanScorer, fenceposts
+from headspan.nn.tagger import Tagger, tag_loss
+from headspan.nn.trees import TreeScores
 
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The trees to learn, projective: heads (B, N), spans (B, N, 2), labels (B, N); −1 behind."""
+    """What to learn; −1 behind the ends. Trees are projective."""
 
     heads: Tensor
+    """(B, N)"""
     spans: Tensor
+    """(B, N, 2)"""
     labels: Tensor
+    """(B, N)"""
+    tags: Sequence[Tensor] = ()
+    """(B, N) for every column that is predicted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +43,51 @@ class Loss:
 
     parse: Tensor
     label: Tensor
+    tag: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is wanted beside the best trees."""
+
+    confidence: bool = False
+    temperature: float = 1.0
+    """By which scores are divided for confidences."""
+    k: int = 1
+    """How many of the best trees."""
+    constraints: Sequence[Constraints | None] | None = None
+    """A set or none for each sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """Trees of a batch: heads (B, N), spans (B, N, 2), labels (B, N); −1 behind the ends."""
+    """One tree of every sentence of a batch; −1 behind the ends."""
 
     heads: NDArray[np.int64]
+    """(B, N)"""
     spans: NDArray[np.int64]
+    """(B, N, 2)"""
     labels: NDArray[np.int64]
+    """(B, N)"""
+    scores: NDArray[np.float64]
+    """(B,)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """All that was found for a batch."""
+
+    best: Parsed
+    tags: list[NDArray[np.int64]]
+    """(B, N) for every column that is predicted."""
+    confidences: NDArray[np.float64] | None
+    """Of the best trees' arcs, (B, N); NaN where a sentence is too long."""
+    alternatives: list[Parsed] | None
+    """The k best trees of each sentence, the axis B being the rank."""
 
 
 class Network(nn.Module):
-    """Inputs, BiLSTM, scorers. `structure` decides which scorers there are."""
+    """Inputs, tagger, BiLSTM, scorers. `structure` decides which scorers there are."""
 
     def __init__(
         self, model: Model, vocabularies: Vocabularies, encoder: nn.Module | None = None
@@ -60,77 +100,111 @@ class Network(nn.Module):
         )
         self.model = model
         self.inputs = WordInputs(model, vocabularies, pretrained)
-        self.lstm = BiLSTM(self.inputs.size, model.lstm_size, model.lstm_layers, model.dropout)
-        size = 2 * model.lstm_size if model.lstm_layers else self.inputs.size
+        size = self.inputs.size
+        self.tagger = None
+        if model.tagger.columns:
+            for column in set(model.tagger.columns) & set(model.embeddings.columns):
+                raise HeadspanError(f"the column {column} is either read or predicted, not both")
+            self.tagger = Tagger(
+                size,
+                model.tagger.size,
+                vocabularies.tags,
+                embedding=model.embeddings.tags if model.tagger.as_input else 0,
+                dropout=model.dropout,
+            )
+            size += self.tagger.size
+        self.lstm = BiLSTM(size, model.lstm_size, model.lstm_layers, model.dropout)
+        if model.lstm_layers:
+            size = 2 * model.lstm_size
         if model.structure != "arc":
             self.spans = SpanScorer(size, model.score_size, model.dropout)
         if model.structure != "span":
             self.arcs = ArcScorer(size, model.score_size, model.dropout)
         self.labels = LabelScorer(size, model.label_size, len(vocabularies.labels), model.dropout)
 
-    def context(self, inputs: Inputs) -> Tensor:
-        """c_0 … c_{n+1}, (B, N+2, 2H)."""
-        context: Tensor = self.lstm(self.inputs(inputs), inputs.lengths + 2)
-        return context
+    def context(self, inputs: Inputs) -> tuple[Tensor, list[Tensor]]:
+        """c_0 … c_{n+1}, (B, N+2, 2H), and the scores of tags."""
+        vectors = self.inputs(inputs)
+        tags: list[Tensor] = []
+        if self.tagger is not None:
+            tags = self.tagger(vectors)
+            if self.tagger.size:
+                vectors = torch.cat([vectors, self.tagger.embed(tags)], -1)
+        return self.lstm(vectors, inputs.lengths + 2), tags
 
     def loss(self, inputs: Inputs, gold: Gold) -> Loss:
-        """The loss on the structure and on the gold arcs' relations."""
-        context = self.context(inputs)
-        n, model = inputs.lengths, self.model
-        if model.structure == "span":
-            terms = self.spans(context)
-            if model.loss == "max-margin":
-                parse = losses.span_max_margin(terms, n, gold.heads, gold.spans)
-            elif model.loss == "local":
-                parse = losses.span_local(terms, n, gold.spans)
-            else:
-                parse = losses.span_crf(terms, n, gold.spans)
-        elif model.structure == "arc":
-            scores = self.arcs(context)
-            pick = {
-                "max-margin": losses.arc_max_margin,
-                "local": losses.arc_local,
-                "crf": losses.arc_crf,
-            }
-            parse = pick[model.loss](scores, n, gold.heads)
-        else:
-            terms, scores = self.spans(context), self.arcs(context)
-            if model.loss == "max-margin":
-                parse = losses.joint_max_margin(terms, scores, n, gold.heads, gold.spans)
-            elif model.loss == "local":
-                parse = losses.span_local(terms, n, gold.spans) + losses.arc_local(
-                    scores, n, gold.heads
-                )
-            else:
-                parse = losses.joint_crf(terms, scores, n, gold.heads, gold.spans)
+        """The losses on the structure, on the gold arcs' relations and on tags."""
+        context, tags = self.context(inputs)
+        n = inputs.lengths
         b, k = gold.labels.ge(0).nonzero(as_tuple=True)
         relations = self._label_scores(context, gold.heads, gold.spans, b, k, n)
         label = functional.cross_entropy(
-            relations, gold.labels[b, k].to(relations.device), reduction="sum"
+            relations, gold.labels[b, k].to(context.device), reduction="sum"
         )
-        return Loss(parse, label)
+        tag = tag_loss(tags, gold.tags) if tags else label.new_zeros(())
+        return Loss(self._parse_loss(context, n, gold), label, tag)
+
+    def _parse_loss(self, context: Tensor, n: Tensor, gold: Gold) -> Tensor:
+        structure, kind = self.model.structure, self.model.loss
+        if structure == "span":
+            terms = self.spans(context)
+            if kind == "max-margin":
+                return losses.span_max_margin(terms, n, gold.heads, gold.spans)
+            if kind == "local":
+                return losses.span_local(terms, n, gold.spans)
+            return losses.span_crf(terms, n, gold.spans)
+        scores = self.arcs(context)
+        if structure == "arc":
+            if kind == "max-margin":
+                return losses.arc_max_margin(scores, n, gold.heads)
+            if kind == "local":
+                return losses.arc_local(scores, n, gold.heads)
+            return losses.arc_crf(scores, n, gold.heads)
+        terms = self.spans(context)
+        if kind == "max-margin":
+            return losses.joint_max_margin(terms, scores, n, gold.heads, gold.spans)
+        if kind == "local":
+            spans = losses.span_local(terms, n, gold.spans)
+            return spans + losses.arc_local(scores, n, gold.heads)
+        return losses.joint_crf(terms, scores, n, gold.heads, gold.spans)
 
     @torch.inference_mode()
-    def parse(self, inputs: Inputs) -> Parsed:
-        """The best trees and their relations."""
-        context = self.context(inputs)
-        n = inputs.lengths
-        if self.model.structure == "span":
-            heads, spans = best_trees(self.spans(context), n)
-        else:
-            if self.model.structure == "arc":
-                trees = arc.best_tree(self.arcs(context), lengths=n)
-            else:
-                trees = joint.best_tree(
-                    score_cube(self.spans(context)), self.arcs(context), lengths=n
-                )
-            heads, spans = trees.heads.cpu().numpy(), trees.spans.cpu().numpy()
-        found, found_spans = torch.from_numpy(heads), torch.from_numpy(spans)
-        b, k = found.ge(0).nonzero(as_tuple=True)
-        scores = self._label_scores(context, found, found_spans, b, k, n)
-        labels = np.full(heads.shape, -1, np.int64)
+    def parse(self, inputs: Inputs, request: Request | None = None) -> Output:
+        """The best trees with their relations, the tags, and what else is wanted."""
+        wanted = request or Request()
+        context, tags = self.context(inputs)
+        n, structure = inputs.lengths, self.model.structure
+        scores = TreeScores(
+            structure,
+            n,
+            self.spans(context) if structure != "arc" else None,
+            self.arcs(context) if structure != "span" else None,
+        )
+        best = self._labelled(context, scores.best(wanted.constraints), n)
+        confidences = None
+        if wanted.confidence:
+            chances = scores.arc_chances(wanted.temperature)
+            word = np.arange(1, best.heads.shape[1] + 1)
+            confidences = chances[np.arange(len(n))[:, None], best.heads.clip(0), word]
+        alternatives = None
+        if wanted.k > 1:
+            alternatives = [self._alternatives(context, scores, b, wanted.k) for b in range(len(n))]
+        numbers = [(column[:, 1:-1, 2:].argmax(-1) + 2).cpu().numpy() for column in tags]
+        return Output(best, numbers, confidences, alternatives)
+
+    def _alternatives(self, context: Tensor, scores: TreeScores, b: int, k: int) -> Parsed:
+        trees = scores.next_best(b, k)
+        count, n = len(trees.heads), int(scores.lengths[b])
+        same = context[b, : n + 2].expand(count, -1, -1)
+        return self._labelled(same, trees, torch.full((count,), n))
+
+    def _labelled(self, context: Tensor, trees: Trees, n: Tensor) -> Parsed:
+        heads, spans = torch.from_numpy(trees.heads), torch.from_numpy(trees.spans)
+        b, k = heads.ge(0).nonzero(as_tuple=True)
+        scores = self._label_scores(context, heads, spans, b, k, n)
+        labels = np.full(trees.heads.shape, -1, np.int64)
         labels[b.numpy(), k.numpy()] = (scores[:, 2:].argmax(-1) + 2).cpu().numpy()
-        return Parsed(heads, spans, labels)
+        return Parsed(trees.heads, trees.spans, labels, trees.scores)
 
     def _label_scores(
         self, context: Tensor, heads: Tensor, spans: Tensor, b: Tensor, k: Tensor, n: Tensor

@@ -28,6 +28,16 @@ class SpanTerms:
     words: Tensor
     offsets: Tensor
 
+    def sentence(self, b: int, n: int) -> SpanTerms:
+        """Those of sentence b alone, which has n words."""
+        last = n + 1
+        return SpanTerms(
+            self.posts[b : b + 1, :last],
+            self.bias,
+            self.words[b : b + 1, :last],
+            self.offsets[b : b + 1, :last],
+        )
+
     def rows(self, start: int, stop: int) -> Tensor:
         """Scores s[b, i − start, j, k] for start <= i < stop; (B, stop − start, N+1, N+1)."""
         spans = activation(self.posts[:, None] - self.posts[:, start:stop, None] + self.bias)

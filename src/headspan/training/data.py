@@ -114,5 +114,9 @@ def tensors(
         padded([s.heads for s in sentences], width),
         padded(spans, width, (2,)),
         padded([vocabularies.labels.numbers(s.deprels) for s in sentences], width),
+        [
+            padded([vocabulary.numbers(getattr(s, column)) for s in sentences], width)
+            for column, vocabulary in vocabularies.tags.items()
+        ],
     )
     return prepare(sentences, vocabularies, tokenizer, hide=hide), gold

@@ -46,6 +46,8 @@ class Progress:
     """The sum of the losses on trees in this epoch, …"""
     label: float = 0.0
     """… of those on relations, …"""
+    tag: float = 0.0
+    """… of those on tags, …"""
     words: int = 0
     """… and of the words."""
     best: float = -1.0
@@ -126,29 +128,30 @@ class Trainer:
         for number in range(progress.step, len(steps)):
             place = progress.epoch + (number + 1) / len(steps)
             torch.manual_seed(_number(t.seed, progress.epoch, number, processes.rank()))
-            parse, label, words = self._step(steps[number], place)
+            parse, label, tag, words = self._step(steps[number], place)
             progress.parse += parse
             progress.label += label
+            progress.tag += tag
             progress.words += words
             progress.step = number + 1
             progress.seconds = before + time.monotonic() - started
             if watch:
-                losses = {"parse": parse / words, "label": label / words}
+                losses = {"parse": parse / words, "label": label / words, "tag": tag / words}
                 watch(self, {"step": number + 1, "steps": len(steps), **losses})
             if processes.total([self._stop])[0] and progress.step < len(steps):
                 self._save()
                 raise Stopped(f"stopped; go on with --resume from {self.folder / CHECKPOINT}")
         words = max(progress.words, 1)
-        return {"parse": progress.parse / words, "label": progress.label / words}
+        return {name: getattr(progress, name) / words for name in ("parse", "label", "tag")}
 
-    def _step(self, step: list[list[int]], place: float) -> tuple[float, float, int]:
-        """One step of the optimiser over some batches; gives the two losses and the words."""
+    def _step(self, step: list[list[int]], place: float) -> tuple[float, float, float, int]:
+        """One step of the optimiser over some batches; gives the losses and the words."""
         t = self.config.training
         network = self.parser.network.train()
         groups = [[self.kept.sentences[k] for k in batch] for batch in step]
         words = sum(len(s) for group in groups for s in group)
         self.optimizer.zero_grad(set_to_none=True)
-        parse = label = 0.0
+        parse = label = tag = 0.0
         for group in groups:
             share = group[processes.rank() :: processes.count()]
             if not share:
@@ -157,19 +160,21 @@ class Trainer:
                 share, self.parser.vocabularies, self.parser.tokenizer, hide=t.word_dropout
             )
             loss = network.loss(inputs, gold)
-            ((loss.parse + loss.label) / words).backward()  # type: ignore[no-untyped-call]
+            total = loss.parse + loss.label + loss.tag
+            (total / words).backward()  # type: ignore[no-untyped-call]
             parse += loss.parse.item()
             label += loss.label.item()
-        parse, label = processes.total([parse, label])
-        if not math.isfinite(parse + label):
-            raise HeadspanError(f"the loss is {parse + label} in epoch {self.progress.epoch + 1}")
+            tag += loss.tag.item()
+        parse, label, tag = processes.total([parse, label, tag])
+        if not math.isfinite(parse + label + tag):
+            raise HeadspanError(f"the loss is not finite in epoch {self.progress.epoch + 1}")
         processes.add_gradients(network.parameters())
         nn.utils.clip_grad_norm_(network.parameters(), t.clip)
         factor = rate(place, t.epochs, t.warmup_epochs)
         for parameters in self.optimizer.param_groups:
             parameters["lr"] = parameters["peak"] * factor
         self.optimizer.step()
-        return parse, label, words
+        return parse, label, tag, words
 
     def _after_epoch(
         self,
@@ -186,12 +191,12 @@ class Trainer:
         entry = {"epoch": progress.epoch + 1, **losses, "dev_uas": uas, "dev_las": las,
                  "seconds": progress.seconds}  # fmt: skip
         progress.history.append(entry)
-        if las > progress.best:
+        if las >= progress.best:  # of equals the later, which has seen more
             progress.best, progress.best_epoch = las, progress.epoch
             if first:
                 self.parser.save(self.folder / MODEL)
         progress.epoch, progress.step = progress.epoch + 1, 0
-        progress.parse, progress.label, progress.words = 0.0, 0.0, 0
+        progress.parse, progress.label, progress.tag, progress.words = 0.0, 0.0, 0.0, 0
         self._save()
         if first:
             with (self.folder / LOG).open("a", encoding="utf-8") as log:
@@ -203,7 +208,8 @@ class Trainer:
 
     def evaluate(self, sentences: list[Sentence]) -> Evaluation:
         """Score the parser as users call it against untouched gold trees."""
-        return score(sentences, self.parser.pipe(sentences), punct=self.config.data.punct)
+        parsed = self.parser.pipe(sentences, retag=True)
+        return score(sentences, parsed, punct=self.config.data.punct)
 
     def _no_patience(self) -> bool:
         patience, progress = self.config.training.patience, self.progress

@@ -1,0 +1,133 @@
+"""A model folder: weights as safetensors, everything else as JSON. Nothing in it ever runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from headspan.errors import HeadspanError
+
+FORMAT = 1
+"""The version of the layout."""
+EMBEDDED = Path(__file__).parent / "models"
+"""Where the models that come with headspan live."""
+CONFIG, WEIGHTS, VOCABULARIES = "config.json", "model.safetensors", "vocabularies.json"
+TOKENIZER, SEGMENTER, CARD = "tokenizer.json", "segmenter.json", "README.md"
+FILES = (CONFIG, WEIGHTS, VOCABULARIES, TOKENIZER, SEGMENTER, CARD)
+
+
+@dataclass
+class ModelFolder:
+    """What is in a model folder, as it lies there."""
+
+    about: dict[str, Any]
+    """config.json without the format: the configuration, and what else is short."""
+    tensors: dict[str, Tensor]
+    vocabularies: Any
+    tokenizer: str | None = None
+    segmenter: Any = None
+    card: str = field(default="# A headspan model\n")
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the folder, whole or not at all; an old one is replaced."""
+        target = Path(path)
+        mark = secrets.token_hex(6)
+        fresh, old = (target.with_name(f".headspan-{mark}.{what}") for what in ("new", "old"))
+        try:
+            fresh.mkdir(parents=True)
+            save_file(self.tensors, fresh / WEIGHTS, metadata={"format": "pt"})
+            _write_json(fresh / CONFIG, {"format": FORMAT, **self.about})
+            _write_json(fresh / VOCABULARIES, self.vocabularies)
+            if self.tokenizer is not None:
+                (fresh / TOKENIZER).write_text(self.tokenizer, encoding="utf-8")
+            if self.segmenter is not None:
+                _write_json(fresh / SEGMENTER, self.segmenter)
+            (fresh / CARD).write_text(self.card, encoding="utf-8")
+            if target.exists():
+                target.rename(old)
+            fresh.rename(target)
+            shutil.rmtree(old, ignore_errors=True)
+        except BaseException:
+            shutil.rmtree(fresh, ignore_errors=True)
+            raise
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> ModelFolder:
+        """Read a folder of this format. Raises HeadspanError if it is not one, or not whole."""
+        folder = Path(path)
+        about = _read_json(folder / CONFIG)
+        found = about.pop("format", None) if isinstance(about, dict) else None
+        if found != FORMAT:
+            raise HeadspanError(
+                f"{folder}: its format is {found!r}; this version of headspan reads {FORMAT}"
+            )
+        try:
+            tensors = load_file(folder / WEIGHTS)
+        except (OSError, SafetensorError) as error:
+            raise HeadspanError(f"{folder / WEIGHTS}: cannot be read: {error}") from error
+        return cls(
+            about,
+            tensors,
+            _read_json(folder / VOCABULARIES),
+            _read_text(folder / TOKENIZER) if (folder / TOKENIZER).exists() else None,
+            _read_json(folder / SEGMENTER) if (folder / SEGMENTER).exists() else None,
+            _read_text(folder / CARD) if (folder / CARD).exists() else "",
+        )
+
+
+def find_model(name: str | os.PathLike[str]) -> Path:
+    """The folder of a model: one that is there, or the embedded one of that name."""
+    folder = Path(name)
+    if folder.is_dir():
+        return folder
+    if (EMBEDDED / folder.name / CONFIG).exists() and folder.name == str(name):
+        return EMBEDDED / folder.name
+    known = sorted(path.parent.name for path in EMBEDDED.glob(f"*/{CONFIG}"))
+    also = f"; embedded models: {', '.join(known)}" if known else ""
+    raise HeadspanError(f"{name}: there is no such model folder{also}")
+
+
+def fill(network: nn.Module, tensors: dict[str, Tensor], where: str) -> None:
+    """Put tensors into a network; each must be there, fit, and belong."""
+    expected = network.state_dict()
+    for name in sorted(expected.keys() ^ tensors.keys()):
+        what = "is missing" if name in expected else "belongs to no part of the model"
+        raise HeadspanError(f"{where}: the tensor {name} {what}")
+    for name, tensor in tensors.items():
+        if tensor.shape != expected[name].shape:
+            raise HeadspanError(
+                f"{where}: the tensor {name} has the shape {tuple(tensor.shape)}; "
+                f"expected {tuple(expected[name].shape)}"
+            )
+        if tensor.dtype not in (expected[name].dtype, torch.float16):
+            raise HeadspanError(f"{where}: the tensor {name} holds {tensor.dtype}")
+    network.load_state_dict(tensors)
+
+
+def _write_json(path: Path, data: Any) -> None:
+    text = json.dumps(data, ensure_ascii=False, indent=1)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise HeadspanError(f"{path}: cannot be read: {error}") from error
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(_read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise HeadspanError(f"{path}: is not JSON: {error}") from error

@@ -1,0 +1,203 @@
+"""What a parser gives beside the best tree."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from headspan import conllu
+from headspan.config import Config, Data, Embeddings, Model, Tagger, Training
+from headspan.conllu import Sentence
+from headspan.errors import HeadspanError
+from headspan.inference import Constraints, arc, headed_span, joint
+from headspan.nn import cube, trees
+from headspan.nn.cube import score_cube
+from headspan.nn.inputs import prepare
+from headspan.parser import Parser
+from headspan.training.loop import train
+from headspan.tree import headed_spans
+
+
+def trained(
+    treebank: Path, folder: Path, *, structure: Any = "span", tagger: bool = False
+) -> Parser:
+    columns: Any = ("upos", "xpos")
+    model = Model(
+        structure=structure, lstm_layers=1, lstm_size=16, score_size=16, label_size=8, dropout=0.1,
+        embeddings=Embeddings(
+            words=16, characters=0, tags=8, columns=() if tagger else columns, min_count=1
+        ),
+        tagger=Tagger(columns=columns if tagger else (), size=16),
+    )  # fmt: skip
+    data = Data(train=str(treebank / "train.conllu"), dev=str(treebank / "dev.conllu"))
+    training = Training(epochs=20 if tagger else 8, batch_tokens=100, learning_rate=1e-2, warmup_epochs=0.5)
+    return train(Config(data, model, training), folder)
+
+
+@pytest.fixture(scope="module", params=["span", "arc", "joint"])
+def parser(request: Any, treebank: Path, tmp_path_factory: pytest.TempPathFactory) -> Parser:
+    return trained(treebank, tmp_path_factory.mktemp(request.param), structure=request.param)
+
+
+@pytest.fixture(scope="module")
+def sentences(treebank: Path) -> list[Sentence]:
+    return list(conllu.read(treebank / "dev.conllu"))
+
+
+def scores_of(parser: Parser, sentence: Sentence) -> tuple[Any, list[Any]]:
+    """The module of inference and the scores that it takes, straight from the network."""
+    network = parser.network.eval()
+    with torch.inference_mode():
+        context, _ = network.context(prepare([sentence], parser.vocabularies, parser.tokenizer))
+        parts = []
+        if network.model.structure != "arc":
+            parts.append(score_cube(network.spans(context))[0].numpy())
+        if network.model.structure != "span":
+            parts.append(network.arcs(context)[0].numpy())
+    return {"span": headed_span, "arc": arc, "joint": joint}[network.model.structure], parts
+
+
+def test_spans_scores_and_confidences(parser: Parser, sentences: list[Sentence]) -> None:
+    for parsed, gold in zip(parser.parse(sentences, confidence=True), sentences, strict=True):
+        algorithms, scores = scores_of(parser, gold)
+        best = algorithms.best_tree(*scores)
+        assert parsed.spans == tuple(headed_spans(best.heads.tolist()))
+        assert parsed.score == pytest.approx(float(best.scores), rel=1e-4)
+        chances = algorithms.marginals(*scores).arcs
+        expected = chances[best.heads, np.arange(1, len(gold) + 1)]
+        assert parsed.confidences == pytest.approx(expected.tolist(), abs=1e-4)
+    assert not parser(sentences[0]).confidences
+
+
+def test_confidences_do_not_depend_on_the_batch(
+    parser: Parser, sentences: list[Sentence], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together = parser.parse(sentences, confidence=True)
+    monkeypatch.setattr(cube, "_LARGEST_CUBE", 10)
+    alone = parser.parse(sentences, confidence=True)
+    for one, other in zip(together, alone, strict=True):
+        assert one.confidences == pytest.approx(other.confidences, abs=1e-5)
+    if parser.config.model.structure != "arc":
+        monkeypatch.setattr(trees, "LONGEST", 7)
+        for parsed in parser.parse(sentences, confidence=True):
+            assert bool(parsed.confidences) == (len(parsed) <= 7)
+
+
+def test_a_temperature_makes_it_less_sure(parser: Parser, sentences: list[Sentence]) -> None:
+    def mean() -> float:
+        parsed = parser.parse(sentences, confidence=True)
+        return float(np.mean([c for s in parsed for c in s.confidences]))
+
+    before = mean()
+    parser.temperature = 5.0
+    try:
+        assert mean() < before
+    finally:
+        parser.temperature = 1.0
+
+
+def test_the_k_best(parser: Parser, sentences: list[Sentence]) -> None:
+    if parser.config.model.structure == "joint":
+        with pytest.raises(HeadspanError, match="not there for the structure joint"):
+            parser(sentences[0], k=2)
+        return
+    for parsed in parser.parse(sentences, k=5):
+        best, *others = parsed.alternatives
+        assert len(others) == 4
+        assert (best.heads, best.deprels) == (parsed.heads, parsed.deprels)
+        assert best.score == pytest.approx(parsed.score, rel=1e-4)
+        found = [tree.score for tree in parsed.alternatives]
+        assert found == sorted(found, reverse=True)
+    assert len(parser(["dog"], k=5).alternatives) == 1
+    assert len(parser(["the", "dog"], k=5).alternatives) == 2
+
+
+def test_constraints(parser: Parser, sentences: list[Sentence]) -> None:
+    free = parser(sentences[0])
+    wrong = 1 if free.heads[0] != 0 else 2
+    wanted = Constraints(root=wrong, forbidden_arcs=[(wrong, 3)])
+    first, second = parser.parse(sentences[:2], constraints=[wanted, None])
+    assert first.heads[wrong - 1] == 0
+    assert first.heads[2] != wrong
+    assert first.score < free.score
+    assert not any("|" in relation for relation in first.deprels)
+    assert second.heads == parser(sentences[1]).heads
+    with pytest.raises(HeadspanError, match="1 constraints for 2 sentences"):
+        parser.parse(sentences[:2], constraints=[None])
+
+
+def test_tags_are_learned_and_filled_in(treebank: Path, tmp_path: Path) -> None:
+    parser = trained(treebank, tmp_path / "run", tagger=True)
+    gold = list(conllu.read(treebank / "dev.conllu"))
+    bare = [Sentence.from_words(s.forms) for s in gold]
+    for found, expected in zip(parser.parse(bare), gold, strict=True):
+        assert (found.upos, found.xpos) == (expected.upos, expected.xpos)
+        assert found.feats == expected.feats
+    own = gold[0].with_tags(upos=["X"] * len(gold[0]))
+    assert parser(own).upos == own.upos
+    assert parser(own).heads == parser(bare[0]).heads
+    assert parser(own, retag=True).upos == gold[0].upos
+    parser.save(tmp_path / "again", half=True)
+    again = Parser.load(tmp_path / "again")
+    assert again.parse(bare) == parser.parse(bare)
+    size, whole = (
+        (tmp_path / folder / "model.safetensors").stat().st_size
+        for folder in ("again", "run/model")
+    )
+    assert size < 0.6 * whole
+
+
+def test_a_column_is_read_or_predicted(treebank: Path, tmp_path: Path) -> None:
+    parser = trained(treebank, tmp_path, tagger=True)
+    model = parser.config.model
+    both = replace(model, embeddings=replace(model.embeddings, columns=("upos",)))
+    with pytest.raises(HeadspanError, match="upos is either read or predicted"):
+        type(parser.network)(both, parser.vocabularies)
+
+
+def test_hugging_face_names(
+    treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import huggingface_hub
+
+    parser = trained(treebank, tmp_path / "run")
+    parser.save_pretrained(tmp_path / "model")
+    words = ["the", "dog", "sees"]
+    assert Parser.from_pretrained(tmp_path / "model")(words) == parser(words)
+
+    asked: list[Any] = []
+
+    def download(name: str, *, allow_patterns: list[str]) -> str:
+        asked.append((name, allow_patterns))
+        return str(tmp_path / "model")
+
+    class Api:
+        def create_repo(self, name: str, **options: Any) -> str:
+            asked.append((name, options))
+            return f"hub/{name}"
+
+        def upload_folder(self, *, repo_id: str, folder_path: Path) -> None:
+            asked.append((repo_id, sorted(p.name for p in folder_path.iterdir())))
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    monkeypatch.setattr(huggingface_hub, "HfApi", Api)
+    assert Parser.from_pretrained("someone/parser")(words) == parser(words)
+    assert asked[0][0] == "someone/parser"
+    assert "model.safetensors" in asked[0][1]
+    assert parser.push_to_hub("me/parser", private=True) == "hub/me/parser"
+    assert asked[1] == ("me/parser", {"private": True, "exist_ok": True})
+    assert "config.json" in asked[2][1]
+    with pytest.raises(HeadspanError, match="there is no such model folder"):
+        Parser.from_pretrained("nothing")
+
+    def offline(name: str, **options: Any) -> str:
+        raise OSError("no network\nand more")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", offline)
+    with pytest.raises(
+        HeadspanError, match="someone/else: cannot be fetched from the hub: no network"
+    ):
+        Parser.from_pretrained("someone/else")
