@@ -4,7 +4,7 @@ import pytest
 
 from headspan import conllu
 from headspan.conllu import Sentence
-from headspan.render import draw_spans
+from headspan.render import draw_spans, draw_tree
 from headspan.render.terminal import text_width
 from headspan.tree import NotProjective
 from trees import random_projective_tree
@@ -71,3 +71,54 @@ def test_only_projective_trees_have_headed_spans() -> None:
 
 def test_no_words() -> None:
     assert draw_spans(Sentence.from_words([])) == []
+
+
+def outline(sentence: Sentence) -> str:
+    return "\n".join("".join(line).rstrip() for line in draw_tree(sentence))
+
+
+def test_an_outline() -> None:
+    sentence = Sentence.from_words(
+        "Time flies like an arrow .".split(),
+        heads=[2, 0, 5, 5, 2, 2],
+        deprels="nsubj root case det obl punct".split(),
+        upos="NOUN VERB ADP DET NOUN PUNCT".split(),
+    )
+    assert (
+        outline(sentence)
+        == """\
+┌─ Time     NOUN   nsubj
+flies       VERB   root
+│  ┌─ like  ADP    case
+│  ├─ an    DET    det
+├─ arrow    NOUN   obl
+└─ .        PUNCT  punct"""
+    )
+
+
+def test_an_outline_says_what_lines_cannot() -> None:
+    sentence = Sentence.from_words(
+        ["日本", "b", "c", "d\n"], heads=[0, 1, 1, 2], deprels=["root", "x", "y", "z"]
+    )
+    assert (
+        outline(sentence)
+        == """\
+日本      root
+├─ b      x
+└─ c      y
+   └─ d�  z → 2 b"""
+    )
+
+
+def test_every_word_has_a_line_and_hangs_where_its_head_begins() -> None:
+    rng = random.Random(3)
+    for n in range(1, 40):
+        heads = random_projective_tree(n, rng)
+        lines = draw_tree(Sentence.from_words(["w"] * n, heads=heads, deprels=["r"] * n))
+        starts = [len(line.branches) for line in lines]
+        for child, head in enumerate(heads, 1):
+            if head:
+                assert starts[child - 1] == starts[head - 1] + 3
+                step = 1 if child < head else -1
+                for between in range(child + step, head, step):
+                    assert lines[between - 1].branches[starts[head - 1]] in "│├┌└"

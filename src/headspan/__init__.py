@@ -6,12 +6,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from headspan.conllu import Sentence as Sentence
     from headspan.errors import HeadspanError as HeadspanError
+    from headspan.parse import Parse as Parse
+    from headspan.parser import Parser as Parser
+    from headspan.parser import load as load
 
 __version__ = "0.1.0.dev0"
 
-_HOME = {"Sentence": "headspan.conllu", "HeadspanError": "headspan.errors"}
+_HOME = {
+    "HeadspanError": "headspan.errors",
+    "Parse": "headspan.parse",
+    "Parser": "headspan.parser",
+    "Sentence": "headspan.conllu",
+    "load": "headspan.parser",
+}
 
-__all__ = ["HeadspanError", "Sentence", "__version__"]
+__all__ = ["HeadspanError", "Parse", "Parser", "Sentence", "__version__", "load"]
 
 
 def __getattr__(name: str) -> Any:

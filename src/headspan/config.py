@@ -103,6 +103,8 @@ class Training:
     patience: int = 0
     """Stop after so many epochs without a better dev score; 0 never does."""
     seed: int = 0
+    log: tuple[Literal["tensorboard", "wandb"], ...] = ()
+    """Where losses and scores go beside log.jsonl."""
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,8 @@ EMBEDDED = Path(__file__).parent / "models"
 CONFIG, WEIGHTS, VOCABULARIES = "config.json", "model.safetensors", "vocabularies.json"
 TOKENIZER, SEGMENTER, CARD = "tokenizer.json", "segmenter.json", "README.md"
 FILES = (CONFIG, WEIGHTS, VOCABULARIES, TOKENIZER, SEGMENTER, CARD)
+_SCALE = ".scale"
+_LARGE_TABLE = 1 << 20  # numbers
 
 
 @dataclass
@@ -99,6 +101,7 @@ def find_model(name: str | os.PathLike[str]) -> Path:
 
 def fill(network: nn.Module, tensors: dict[str, Tensor], where: str) -> None:
     """Put tensors into a network; each must be there, fit, and belong."""
+    tensors = _unpacked(tensors, where)
     expected = network.state_dict()
     for name in sorted(expected.keys() ^ tensors.keys()):
         what = "is missing" if name in expected else "belongs to no part of the model"
@@ -109,9 +112,39 @@ def fill(network: nn.Module, tensors: dict[str, Tensor], where: str) -> None:
                 f"{where}: the tensor {name} has the shape {tuple(tensor.shape)}; "
                 f"expected {tuple(expected[name].shape)}"
             )
-        if tensor.dtype not in (expected[name].dtype, torch.float16):
+        if tensor.dtype != expected[name].dtype:
             raise HeadspanError(f"{where}: the tensor {name} holds {tensor.dtype}")
     network.load_state_dict(tensors)
+
+
+def packed(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Smaller copies: float16, and int8 with a scale a row for large tables."""
+    small: dict[str, Tensor] = {}
+    for name, tensor in tensors.items():
+        if tensor.dtype != torch.float32:
+            small[name] = tensor
+        elif tensor.dim() == 2 and tensor.numel() >= _LARGE_TABLE:
+            scale = tensor.abs().amax(1, keepdim=True).clamp(min=1e-12) / 127
+            small[name] = (tensor / scale).round().to(torch.int8)
+            small[name + _SCALE] = scale
+        else:
+            small[name] = tensor.half()
+    return small
+
+
+def _unpacked(tensors: dict[str, Tensor], where: str) -> dict[str, Tensor]:
+    """What `packed` was given, but for rounding."""
+    whole: dict[str, Tensor] = {}
+    for name, tensor in tensors.items():
+        if name.endswith(_SCALE) and name.removesuffix(_SCALE) in tensors:
+            continue
+        scale = tensors.get(name + _SCALE)
+        if tensor.dtype == torch.int8 and scale is not None:
+            if scale.shape != (len(tensor), 1) or scale.dtype != torch.float32:
+                raise HeadspanError(f"{where}: the tensor {name}{_SCALE} does not fit {name}")
+            tensor = tensor * scale
+        whole[name] = tensor.float() if tensor.dtype == torch.float16 else tensor
+    return whole
 
 
 def _write_json(path: Path, data: Any) -> None:

@@ -16,7 +16,7 @@ from headspan.config import Config
 from headspan.conllu import Sentence
 from headspan.errors import HeadspanError
 from headspan.inference import Constraints
-from headspan.model_folder import FILES, ModelFolder, fill, find_model
+from headspan.model_folder import FILES, ModelFolder, fill, find_model, packed
 from headspan.nn.inputs import Vocabularies, prepare
 from headspan.nn.network import Network, Output, Parsed, Request
 from headspan.nn.pretrained import empty_encoder
@@ -65,8 +65,17 @@ class Parser:
         Options are those of `parse`.
         """
         if isinstance(sentence, str):
-            return self.parse([line.split() for line in sentence.splitlines()], **wanted)
+            return self.parse(list(self.sentences([sentence])), **wanted)
         return self.parse([sentence], **wanted)[0]
+
+    def sentences(self, pieces: Iterable[str], *, pretokenized: bool = False) -> Iterator[Sentence]:
+        """The sentences of a text that comes in pieces, not parsed yet.
+
+        A line is a sentence, with spaces between its words.
+        """
+        for line in _lines(pieces):
+            if words := line.split():
+                yield Sentence.from_words(words)
 
     def parse(
         self,
@@ -178,11 +187,11 @@ class Parser:
             return heads, [relation(label) for label in labels]
         return deprojectivize(heads, labels, scheme=scheme)
 
-    def save(self, path: str | os.PathLike[str], *, half: bool = False) -> None:
+    def save(self, path: str | os.PathLike[str], *, small: bool = False) -> None:
         """Write the model folder, whole or not at all; an old one is replaced.
 
-        half: keep the weights as float16, which takes half the room; they are float32 again when
-        they are loaded.
+        small: keep weights as float16, and large tables as int8, which takes less than half the
+        room; all are float32 again when they are loaded.
         """
         data = replace(self.config.data, train="", dev="", test="")  # paths of one machine
         about = configuration.to_table(replace(self.config, data=data))
@@ -192,9 +201,11 @@ class Parser:
             text, about["tokenizer"] = self.tokenizer.to_json()
             about["encoder"] = self.encoder_config
         tensors = {
-            name: (tensor.half() if half else tensor).detach().cpu().contiguous()
+            name: tensor.detach().cpu().contiguous()
             for name, tensor in self.network.state_dict().items()
         }
+        if small:
+            tensors = packed(tensors)
         card = self.card or "# A headspan model\n"
         ModelFolder(about, tensors, self.vocabularies.to_json(), text, None, card).write(path)
 
@@ -263,6 +274,20 @@ class Parser:
             address = api.create_repo(name, private=private, exist_ok=True)
             api.upload_folder(repo_id=name, folder_path=Path(folder) / "model")
         return str(address)
+
+
+def load(name: str | os.PathLike[str] = "en") -> Parser:
+    """A parser by the name of an embedded model, or from a model folder."""
+    return Parser.load(name)
+
+
+def _lines(pieces: Iterable[str]) -> Iterator[str]:
+    """The lines of a text that comes in pieces."""
+    rest = ""
+    for piece in pieces:
+        *whole, rest = (rest + piece).split("\n")
+        yield from whole
+    yield rest
 
 
 def _as_sentence(words: Sentence | Sequence[str]) -> Sentence:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from headspan import conllu
+from headspan import conllu, model_folder
 from headspan.config import Config, Data, Embeddings, Model, Tagger, Training
 from headspan.conllu import Sentence
 from headspan.errors import HeadspanError
@@ -17,6 +17,13 @@ from headspan.nn import cube, trees
 from headspan.nn.cube import score_cube
 from headspan.nn.inputs import prepare
 from headspan.parser import Parser
+from headspan.training.calibration import (
+    confidences,
+    cross_entropy,
+    expected_calibration_error,
+    fit_temperature,
+    reliability,
+)
 from headspan.training.loop import train
 from headspan.tree import headed_spans
 
@@ -33,7 +40,9 @@ def trained(
         tagger=Tagger(columns=columns if tagger else (), size=16),
     )  # fmt: skip
     data = Data(train=str(treebank / "train.conllu"), dev=str(treebank / "dev.conllu"))
-    training = Training(epochs=20 if tagger else 8, batch_tokens=100, learning_rate=1e-2, warmup_epochs=0.5)
+    training = Training(
+        epochs=20 if tagger else 8, batch_tokens=100, learning_rate=1e-2, warmup_epochs=0.5
+    )
     return train(Config(data, model, training), folder)
 
 
@@ -140,7 +149,7 @@ def test_tags_are_learned_and_filled_in(treebank: Path, tmp_path: Path) -> None:
     assert parser(own).upos == own.upos
     assert parser(own).heads == parser(bare[0]).heads
     assert parser(own, retag=True).upos == gold[0].upos
-    parser.save(tmp_path / "again", half=True)
+    parser.save(tmp_path / "again", small=True)
     again = Parser.load(tmp_path / "again")
     assert again.parse(bare) == parser.parse(bare)
     size, whole = (
@@ -148,6 +157,56 @@ def test_tags_are_learned_and_filled_in(treebank: Path, tmp_path: Path) -> None:
         for folder in ("again", "run/model")
     )
     assert size < 0.6 * whole
+
+
+def test_large_tables_are_kept_as_int8(
+    treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from safetensors.torch import load_file, save_file
+
+    parser = trained(treebank, tmp_path / "run")
+    monkeypatch.setattr(model_folder, "_LARGE_TABLE", 100)
+    parser.save(tmp_path / "small", small=True)
+    weights = tmp_path / "small" / "model.safetensors"
+    tensors = load_file(weights)
+    assert tensors["inputs.words.weight"].dtype == torch.int8
+    expected, again = parser.network.state_dict(), Parser.load(tmp_path / "small")
+    for name, tensor in again.network.state_dict().items():
+        assert tensor.dtype == expected[name].dtype
+        room = expected[name].abs().max() / 127 + 1e-3
+        assert (tensor - expected[name]).abs().max() <= room
+    save_file({**tensors, "inputs.words.weight.scale": torch.ones(1, 1)}, weights)
+    with pytest.raises(HeadspanError, match=r"weight\.scale does not fit"):
+        Parser.load(tmp_path / "small")
+    for wrong in (torch.int8, torch.int32):
+        save_file({**tensors, "inputs.words.weight.scale": torch.ones(1),
+                   "inputs.ends": torch.zeros(2, 32, dtype=wrong)}, weights)  # fmt: skip
+        with pytest.raises(HeadspanError):
+            Parser.load(tmp_path / "small")
+
+
+def test_a_temperature_is_found(parser: Parser, sentences: list[Sentence]) -> None:
+    before = cross_entropy(*confidences(parser, sentences))
+    try:
+        found = fit_temperature(parser, sentences)
+        assert found == parser.temperature
+        best = cross_entropy(*confidences(parser, sentences))
+        assert best <= before + 1e-6
+        for other in (0.7, 1.4):
+            parser.temperature = found * other
+            assert cross_entropy(*confidences(parser, sentences)) >= best - 1e-6
+    finally:
+        parser.temperature = 1.0
+
+
+def test_reliability() -> None:
+    chances = np.array([0.05, 0.95, 0.95, 1.0])
+    right = np.array([False, True, True, False])
+    assert reliability(chances, right) == [
+        (1, 0.05, 0.0), (3, pytest.approx(2.9 / 3), pytest.approx(2 / 3))
+    ]  # fmt: skip
+    expected = (0.05 + 3 * abs(2.9 / 3 - 2 / 3)) / 4
+    assert expected_calibration_error(chances, right) == pytest.approx(expected)
 
 
 def test_a_column_is_read_or_predicted(treebank: Path, tmp_path: Path) -> None:

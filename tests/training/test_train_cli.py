@@ -103,5 +103,8 @@ def test_mistakes(run: Path, treebank: Path, tmp_path: Path) -> None:
     assert (
         "expected a value" in headspan("train", toml, "-o", tmp_path / "new", "--x", code=2).stderr
     )
-    assert "there is no such model" in headspan("parse", "a b", "-m", tmp_path / "nothing", code=2).stderr
+    assert (
+        "there is no such model"
+        in headspan("parse", "a b", "-m", tmp_path / "nothing", code=2).stderr
+    )
     assert not (tmp_path / "new").exists()

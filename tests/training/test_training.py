@@ -272,3 +272,25 @@ learning_rate = 0.005
     assert losses(tmp_path / "one")[-1]["parse"] == pytest.approx(
         losses(tmp_path / "two")[-1]["parse"], rel=1e-3
     )
+
+
+def test_what_it_says_before_it_starts(treebank: Path, tmp_path: Path) -> None:
+    trainer = Trainer(config(treebank), tmp_path / "run")
+    before = {name: t.clone() for name, t in trainer.parser.network.state_dict().items()}
+    seconds, memory = trainer.estimate()
+    assert seconds > 0
+    assert memory > 2**26
+    assert all(p.grad is None for p in trainer.parser.network.parameters())
+    for name, tensor in trainer.parser.network.state_dict().items():
+        assert torch.equal(tensor, before[name])
+    trainer.run()
+    train(config(treebank), tmp_path / "other")
+    assert losses(tmp_path / "run") == losses(tmp_path / "other")
+
+
+def test_the_model_card(treebank: Path, tmp_path: Path) -> None:
+    parser = train(config(treebank, training={"epochs": 1}), tmp_path)
+    assert "Trained on train.conllu: 60 sentences" in parser.card
+    assert str(treebank) not in parser.card
+    parser.save(tmp_path / "again")
+    assert (tmp_path / "again" / "README.md").read_text(encoding="utf-8") == parser.card

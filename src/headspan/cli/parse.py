@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import replace
+from functools import partial
+from itertools import chain, zip_longest
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from headspan import conllu
+from headspan.cli.inputs import sentences
 from headspan.cli.options import Force, Json, Output, terminal, with_progress
 from headspan.conllu import Sentence
+from headspan.errors import HeadspanError
+from headspan.files import open_output
+from headspan.render import draw_tree
 
 if TYPE_CHECKING:
+    from headspan.parse import Parse
     from headspan.parser import Parser
 
 _Model = Annotated[str, typer.Option("--model", "-m", metavar="MODEL", help="A model folder.")]
 _Punct = Literal["keep", "upos", "chars", "ptb", "ctb"]
+_Format = Literal["conllu", "conllx", "json", "tree"]
 
 
 def parse(
@@ -26,29 +33,54 @@ def parse(
         list[str],
         typer.Argument(
             metavar="INPUT…",
-            help="Files in CoNLL-U or CoNLL-X, - for standard input, or text: a sentence a line, "
-            "words separated by spaces.",
+            help="Files, - for standard input, or text. Files are CoNLL-U, CoNLL-X or plain text, "
+            "which is seen from their first lines; .gz and .xz are unpacked.",
         ),
     ],
     model: _Model,
     output: Output = "-",
     format: Annotated[
-        Literal["conllu", "conllx", "json"], typer.Option(help="What to write.")
+        _Format,
+        typer.Option(help="What to write; json has a line a sentence, tree is for reading."),
     ] = "conllu",
+    pretokenized: Annotated[
+        bool,
+        typer.Option("--pretokenized", help="Text has a sentence a line, spaces between words."),
+    ] = False,
+    confidence: Annotated[
+        bool,
+        typer.Option("--confidence", help="Say how probable each arc is: in MISC, or as JSON."),
+    ] = False,
+    best: Annotated[
+        int, typer.Option(metavar="K", min=1, help="The K best trees of each sentence, as JSON.")
+    ] = 1,
+    retag: Annotated[
+        bool, typer.Option("--retag", help="Predict tags also where the input has some.")
+    ] = False,
     force: Force = False,
 ) -> None:
-    """Parse sentences: fill in HEAD and DEPREL, leave everything else as it is."""
-    parser = _load(model)
-    sentences = chain.from_iterable(_sentences(name) for name in inputs)
-    parsed = with_progress(parser.pipe(sentences), "sentences")
-    if format != "json":
-        conllu.write(parsed, output, format=format, overwrite=force)
-        return
-    from headspan.files import open_output
+    """Parse text or treebanks.
 
-    with open_output(output, overwrite=force) as stream:
-        for sentence in parsed:
-            stream.write(json.dumps(_as_json(sentence), ensure_ascii=False).encode() + b"\n")
+    HEAD and DEPREL are filled in, and tags where the model predicts them; comments, multiword
+    tokens, empty nodes and columns that are filled already stay as they are.
+    """
+    if best > 1 and format != "json":
+        raise HeadspanError("--best needs --format json: other formats hold one tree a sentence")
+    parser = _load(model)
+    segment = partial(parser.sentences, pretokenized=pretokenized)
+    found = chain.from_iterable(sentences(name, segment) for name in inputs)
+    parsed = with_progress(
+        parser.pipe(found, confidence=confidence, k=best, retag=retag), "sentences"
+    )
+    if format == "tree":
+        _write_trees(parsed, output, force)
+    elif format == "json":
+        with open_output(output, overwrite=force) as stream:
+            for parse in parsed:
+                stream.write(json.dumps(_as_json(parse), ensure_ascii=False).encode() + b"\n")
+    else:
+        written = map(_with_confidence, parsed) if confidence else parsed
+        conllu.write(written, output, format=format, overwrite=force)
 
 
 def evaluate(
@@ -65,10 +97,10 @@ def evaluate(
 
     parser = _load(model)
     with conllu.read(gold) as reader:
-        sentences = [s for s in reader if len(s)]
-    parsed = with_progress(parser.pipe(sentences), "sentences")
+        treebank = [s for s in reader if len(s)]
+    parsed = with_progress(parser.pipe(treebank, retag=True), "sentences")
     result = scoring.score(
-        sentences, parsed, punct=punct or parser.config.data.punct, names=(gold, model)
+        treebank, parsed, punct=punct or parser.config.data.punct, names=(gold, model)
     )
     if json_:
         print(json.dumps(report.as_json(result), ensure_ascii=False, indent=2))
@@ -82,18 +114,62 @@ def _load(model: str) -> Parser:
     return Parser.load(model)
 
 
-def _sentences(name: str) -> Iterator[Sentence]:
-    if name == "-" or Path(name).exists():
-        yield from conllu.read(name)
-    else:
-        yield from (Sentence.from_words(line.split()) for line in name.splitlines() if line.strip())
+def _write_trees(parsed: Iterator[Parse], output: str, force: bool) -> None:
+    from rich.text import Text
+
+    console = terminal()
+    with open_output(output, overwrite=force) as stream:
+        for number, parse in enumerate(parsed):
+            drawn = Text("\n" if number else "")
+            lines = draw_tree(parse)
+            widest = max((len(line.relation) for line in lines), default=0)
+            for k, line in enumerate(lines):
+                drawn.append(line.branches, style="dim")
+                drawn.append(line.form + line.blanks, style="bold")
+                drawn.append(line.upos, style="dim")
+                drawn.append(line.relation.ljust(widest), style="cyan")
+                if parse.confidences:
+                    drawn.append(f"  {parse.confidences[k]:4.0%}", style="yellow")
+                drawn.append("\n")
+            if output == "-" and console.is_terminal:
+                console.print(drawn, end="")
+            else:
+                plain = (line.rstrip() for line in drawn.plain.splitlines())
+                stream.write("".join(f"{line}\n" for line in plain).encode())
 
 
-def _as_json(sentence: Sentence) -> dict[str, object]:
-    return {
-        "id": sentence.sent_id,
-        "text": sentence.text,
-        "words": sentence.forms,
-        "heads": sentence.heads,
-        "relations": sentence.deprels,
+def _with_confidence(parse: Parse) -> Sentence:
+    """The sentence with the probability of every arc in MISC."""
+    misc = []
+    for kept, chance in zip_longest(parse.misc, parse.confidences):
+        others = [part for part in kept.split("|") if not part.startswith(("_", "Confidence="))]
+        if chance is not None:
+            others.append(f"Confidence={chance:.4f}")
+        misc.append("|".join(others) or "_")
+    return replace(parse.plain(), misc=tuple(misc))
+
+
+def _as_json(parse: Parse) -> dict[str, Any]:
+    columns = {
+        "upos": parse.upos,
+        "xpos": parse.xpos,
+        "feats": parse.feats,
     }
+    found: dict[str, Any] = {
+        "id": parse.sent_id,
+        "text": parse.text,
+        "words": parse.forms,
+        **{name: tags for name, tags in columns.items() if set(tags) != {"_"}},
+        "heads": parse.heads,
+        "relations": parse.deprels,
+        "spans": [(span.left, span.right) for span in parse.spans],
+        "score": parse.score,
+    }
+    if parse.confidences:
+        found["confidences"] = [round(chance, 4) for chance in parse.confidences]
+    if parse.alternatives:
+        found["best"] = [
+            {"heads": tree.heads, "relations": tree.deprels, "score": tree.score}
+            for tree in parse.alternatives
+        ]
+    return found

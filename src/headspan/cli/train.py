@@ -91,6 +91,12 @@ def _say_what_comes(trainer: Trainer) -> None:
     )
     steps = -(-len(trainer.batches(0)) // t.accumulate)
     lines.append(f"about {steps:,} steps an epoch, {t.epochs} epochs")
+    seconds, memory = trainer.estimate()
+    left = max(t.epochs - trainer.progress.epoch, 0)
+    lines.append(
+        f"estimate: {seconds / 60:.1f} min an epoch and {seconds * left / 60:.0f} min in all "
+        f"without scoring dev, {memory / 2**30:.1f} GiB of memory"
+    )
     print("\n".join(lines), file=sys.stderr, flush=True)
 
 

@@ -66,7 +66,7 @@ class Vocabularies:
                 words=Vocabulary.from_json(data["words"], "words"),
                 characters=Vocabulary.from_json(data["characters"], "characters"),
                 columns={n: Vocabulary.from_json(v, n) for n, v in data["columns"].items()},
-                tags={n: Vocabulary.from_json(v, n) for n, v in data["tags"].items()},
+                tags={n: Vocabulary.from_json(v, n) for n, v in data.get("tags", {}).items()},
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise HeadspanError(f"the vocabularies are not complete: {error!r}") from error

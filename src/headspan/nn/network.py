@@ -173,13 +173,8 @@ class Network(nn.Module):
         """The best trees with their relations, the tags, and what else is wanted."""
         wanted = request or Request()
         context, tags = self.context(inputs)
-        n, structure = inputs.lengths, self.model.structure
-        scores = TreeScores(
-            structure,
-            n,
-            self.spans(context) if structure != "arc" else None,
-            self.arcs(context) if structure != "span" else None,
-        )
+        n = inputs.lengths
+        scores = self.tree_scores(context, n)
         best = self._labelled(context, scores.best(wanted.constraints), n)
         confidences = None
         if wanted.confidence:
@@ -191,6 +186,16 @@ class Network(nn.Module):
             alternatives = [self._alternatives(context, scores, b, wanted.k) for b in range(len(n))]
         numbers = [(column[:, 1:-1, 2:].argmax(-1) + 2).cpu().numpy() for column in tags]
         return Output(best, numbers, confidences, alternatives)
+
+    def tree_scores(self, context: Tensor, n: Tensor) -> TreeScores:
+        """What can be asked about trees, from the context of a batch."""
+        structure = self.model.structure
+        return TreeScores(
+            structure,
+            n,
+            self.spans(context) if structure != "arc" else None,
+            self.arcs(context) if structure != "span" else None,
+        )
 
     def _alternatives(self, context: Tensor, scores: TreeScores, b: int, k: int) -> Parsed:
         trees = scores.next_best(b, k)

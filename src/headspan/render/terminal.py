@@ -49,7 +49,7 @@ def _cells(text: str) -> list[str]:
     return cells if text_width(text) else []
 
 
-def _visible(form: str) -> str:
+def visible(form: str) -> str:
     """A form without what would move a terminal's cursor."""
     return "".join("�" if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in form)
 
@@ -74,7 +74,7 @@ def _panel(
     columns = {first: 0}  # of each fencepost; word k begins one column after fencepost k−1
     for k in range(first, last):
         columns[k + 1] = columns[k] + text_width(forms[k]) + _GAP
-    words = " " + (" " * _GAP).join(_visible(form) for form in forms[first:last])
+    words = " " + (" " * _GAP).join(visible(form) for form in forms[first:last])
     fenceposts = ""
     for post, column in columns.items():
         if len(fenceposts) <= column:
@@ -103,5 +103,5 @@ def _level_line(
             cells[right] = "┤"
         if first < span.head <= last:
             word, start = forms[span.head - 1], columns[span.head - 1] + 1
-            cells[start : start + text_width(word)] = _cells(_visible(word))
+            cells[start : start + text_width(word)] = _cells(visible(word))
     return "".join(cells).rstrip()

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,13 +21,15 @@ from headspan.config import Config
 from headspan.conllu import Sentence
 from headspan.errors import HeadspanError
 from headspan.nn.inputs import Vocabularies
-from headspan.nn.network import Network
+from headspan.nn.network import Loss, Network
 from headspan.nn.pretrained import encoder_table, load_pretrained
 from headspan.parser import Parser
 from headspan.scoring import Evaluation, score
 from headspan.training import processes
+from headspan.training.card import model_card
 from headspan.training.checkpoint import load_checkpoint, save_checkpoint
 from headspan.training.data import Kept, keep, read_treebank, shuffled_batches, tensors
+from headspan.training.sinks import open_sinks
 
 CHECKPOINT, MODEL, LOG = "checkpoint.safetensors", "model", "log.jsonl"
 
@@ -71,7 +74,9 @@ class Trainer:
         self.costs = [self.parser.cost(s) for s in self.kept.sentences]
         self.optimizer = self._new_optimizer()
         self.progress = Progress()
+        self.sinks = open_sinks(config, folder) if processes.rank() == 0 else []
         self._stop = False
+        self._steps = 0
 
     def _new_parser(self) -> Parser:
         model = self.config.model
@@ -124,6 +129,7 @@ class Trainer:
         t, progress = self.config.training, self.progress
         plan = self.batches(progress.epoch)
         steps = [plan[k : k + t.accumulate] for k in range(0, len(plan), t.accumulate)]
+        self._steps = len(steps)
         before = progress.seconds
         for number in range(progress.step, len(steps)):
             place = progress.epoch + (number + 1) / len(steps)
@@ -135,9 +141,12 @@ class Trainer:
             progress.words += words
             progress.step = number + 1
             progress.seconds = before + time.monotonic() - started
-            if watch:
+            if watch or self.sinks:
                 losses = {"parse": parse / words, "label": label / words, "tag": tag / words}
-                watch(self, {"step": number + 1, "steps": len(steps), **losses})
+                for sink in self.sinks:
+                    sink(progress.epoch * len(steps) + number + 1, losses)
+                if watch:
+                    watch(self, {"step": number + 1, "steps": len(steps), **losses})
             if processes.total([self._stop])[0] and progress.step < len(steps):
                 self._save()
                 raise Stopped(f"stopped; go on with --resume from {self.folder / CHECKPOINT}")
@@ -156,12 +165,7 @@ class Trainer:
             share = group[processes.rank() :: processes.count()]
             if not share:
                 continue
-            inputs, gold = tensors(
-                share, self.parser.vocabularies, self.parser.tokenizer, hide=t.word_dropout
-            )
-            loss = network.loss(inputs, gold)
-            total = loss.parse + loss.label + loss.tag
-            (total / words).backward()  # type: ignore[no-untyped-call]
+            loss = self._backward(share, words)
             parse += loss.parse.item()
             label += loss.label.item()
             tag += loss.tag.item()
@@ -175,6 +179,40 @@ class Trainer:
             parameters["lr"] = parameters["peak"] * factor
         self.optimizer.step()
         return parse, label, tag, words
+
+    def _backward(self, sentences: list[Sentence], words: int) -> Loss:
+        """Add the gradient of a batch, whose step has so many words."""
+        inputs, gold = tensors(
+            sentences,
+            self.parser.vocabularies,
+            self.parser.tokenizer,
+            hide=self.config.training.word_dropout,
+        )
+        loss = self.parser.network.loss(inputs, gold)
+        total = loss.parse + loss.label + loss.tag
+        (total / words).backward()  # type: ignore[no-untyped-call]
+        return loss
+
+    def estimate(self) -> tuple[float, int]:
+        """Seconds an epoch and bytes in all that training will take, from trying two batches.
+
+        The batch with the most places is the one that takes the most memory; how long it takes
+        stands for all. Leaves no trace: dropout follows from where a step is.
+        """
+        plan = self.batches(self.progress.epoch)
+        places = [len(batch) * max(self.costs[k] for k in batch) for batch in plan]
+        largest = max(range(len(plan)), key=places.__getitem__)
+        self.parser.network.train()
+        seconds = 0.0
+        for number in (0, largest):  # the first also waits for what is compiled
+            started = time.monotonic()
+            sentences = [self.kept.sentences[k] for k in plan[number]]
+            self._backward(sentences, sum(map(len, sentences)))
+            self.optimizer.zero_grad(set_to_none=True)
+            seconds = (time.monotonic() - started) * sum(places) / places[number]
+        parameters = [p for p in self.parser.network.parameters() if p.requires_grad]
+        moments = 2 * sum(p.numel() * p.element_size() for p in parameters)
+        return seconds / processes.count(), peak_memory() + moments
 
     def _after_epoch(
         self,
@@ -194,6 +232,7 @@ class Trainer:
         if las >= progress.best:  # of equals the later, which has seen more
             progress.best, progress.best_epoch = las, progress.epoch
             if first:
+                self.parser.card = model_card(self.config, progress.history, self.kept)
                 self.parser.save(self.folder / MODEL)
         progress.epoch, progress.step = progress.epoch + 1, 0
         progress.parse, progress.label, progress.tag, progress.words = 0.0, 0.0, 0.0, 0
@@ -201,6 +240,8 @@ class Trainer:
         if first:
             with (self.folder / LOG).open("a", encoding="utf-8") as log:
                 log.write(json.dumps(entry) + "\n")
+            for sink in self.sinks:
+                sink(progress.epoch * self._steps, {"dev_uas": uas, "dev_las": las})
         if watch:
             watch(self, entry)
         if processes.total([self._stop])[0] and progress.epoch < self.config.training.epochs:
@@ -241,6 +282,14 @@ class Trainer:
 def _number(*parts: int) -> int:
     """A seed from numbers; dropout depends on where a step is, not on what came before it."""
     return int.from_bytes(hashlib.blake2b(repr(parts).encode(), digest_size=7).digest(), "big")
+
+
+def peak_memory() -> int:
+    """The most bytes that this process has held so far."""
+    import resource  # not there on Windows, where training is not supported
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def rate(place: float, epochs: int, warmup: float) -> float:

@@ -1,0 +1,82 @@
+"""What the INPUTs of a command are: files or text, CoNLL or not."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from headspan import conllu
+from headspan.conllu import Sentence
+from headspan.errors import HeadspanError
+from headspan.files import input_name, open_input
+
+_PEEKED = 1 << 16  # bytes of a file that are looked at to see what it is
+_READ = 1 << 16  # characters of a text that are read at a time
+_WORD = re.compile(rb"[0-9]+([-.][0-9]+)?[\t ]")
+_COMMENT = re.compile(rb"# *(sent_id|text|newdoc|newpar|global\.columns)\b")
+_FILE_NAME = re.compile(r"[^\s]+\.(conllu|conllx|conll|txt|gz|xz)")
+
+Segment = Callable[[Iterator[str]], Iterator[Sentence]]
+
+
+def sentences(name: str, segment: Segment) -> Iterator[Sentence]:
+    """The sentences of an INPUT: of an existing file, of standard input (`-`), else of a text.
+
+    Whether a file is CoNLL-U, CoNLL-X or text is seen from its first lines; `segment` turns a text
+    that arrives in pieces into sentences.
+    """
+    if name != "-" and not _exists(name):
+        if _FILE_NAME.fullmatch(name):
+            raise HeadspanError(
+                f"{name}: there is no such file (text that looks like the name of a file can come "
+                "through standard input)"
+            )
+        yield from segment(iter([name]))
+        return
+    with ExitStack() as opened:
+        stream = open_input(name, opened)
+        try:
+            start = cast(io.BufferedReader, stream).peek(_PEEKED)
+        except (OSError, EOFError) as error:
+            raise HeadspanError(f"{input_name(name)}: cannot be read: {error}") from error
+        if looks_like_conll(start):
+            source = name if name != "-" else stream
+            yield from conllu.read(source)
+        else:
+            yield from segment(_pieces(stream, name))
+
+
+def looks_like_conll(start: bytes) -> bool:
+    """Whether a file that begins so is CoNLL-U or CoNLL-X: a word's columns behind any comments."""
+    lines = start.removeprefix(b"\xef\xbb\xbf").splitlines()
+    for line in lines:
+        if line.strip() and not line.startswith(b"#"):
+            columns = line.split(b"\t") if b"\t" in line else line.split()
+            return bool(_WORD.match(line)) and len(columns) >= 4
+    return any(_COMMENT.match(line) for line in lines)
+
+
+def _exists(name: str) -> bool:
+    try:
+        return bool(name) and Path(name).exists()
+    except (OSError, ValueError):  # too long for a name, or with a NUL inside
+        return False
+
+
+def _pieces(stream: BinaryIO, name: str) -> Iterator[str]:
+    text = io.TextIOWrapper(cast(io.BufferedReader, stream), encoding="utf-8-sig", newline="")
+    try:
+        while piece := text.read(_READ):
+            yield piece
+    except UnicodeDecodeError as error:
+        raise HeadspanError(
+            f"{input_name(name)}: is not UTF-8: the byte {error.object[error.start]:#04x} was found"
+        ) from error
+    except (OSError, EOFError) as error:
+        raise HeadspanError(f"{input_name(name)}: cannot be read: {error}") from error
+    finally:
+        text.detach()  # or it would close a stream that is not its own

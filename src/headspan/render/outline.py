@@ -1,0 +1,64 @@
+"""A tree in a terminal: a word a line in the order of the text, with branches before it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from headspan.conllu import Sentence
+from headspan.render.terminal import text_width, visible
+from headspan.tree import check_tree, nonprojective_arcs
+
+
+class Line(NamedTuple):
+    """One word: the branches before it, the word, blanks up to the tags' column, tag, relation."""
+
+    branches: str
+    form: str
+    blanks: str
+    upos: str
+    relation: str
+
+
+def draw_tree(sentence: Sentence) -> list[Line]:
+    """The tree of a sentence, as lines.
+
+    The children of a word hang on a line that runs where the word itself begins. A word whose arc
+    crosses others says which word its head is, since no line can. Raises TreeError. O(n · depth).
+    """
+    heads = sentence.heads
+    check_tree(heads)
+    first, last = list(range(len(heads) + 1)), list(range(len(heads) + 1))
+    for child, head in enumerate(heads, 1):
+        if head:
+            first[head], last[head] = min(first[head], child), max(last[head], child)
+    branches = [_branches(word, heads, first, last) for word in range(1, len(heads) + 1)]
+    forms = [visible(form) for form in sentence.forms]
+    widths = [len(b) + text_width(f) for b, f in zip(branches, forms, strict=True)]
+    most = max(widths, default=0)
+    tags = [tag if tag != "_" else "" for tag in sentence.upos]
+    column = max(map(len, tags), default=0)
+    crossing = {child - 1 for _, child in nonprojective_arcs(heads)}
+    return [
+        Line(
+            branches[k],
+            forms[k],
+            " " * (most - widths[k] + 2),
+            tags[k].ljust(column) + "  " * bool(column),
+            sentence.deprels[k] + (f" → {heads[k]} {forms[heads[k] - 1]}" if k in crossing else ""),
+        )
+        for k in range(len(heads))
+    ]
+
+
+def _branches(word: int, heads: tuple[int, ...], first: list[int], last: list[int]) -> str:
+    """What stands before a word: its corner, and the lines of words above that pass it by."""
+    parts: list[str] = []
+    below, above = word, heads[word - 1]
+    while above:
+        if below == word:
+            corner = "┌" if word == first[above] else "└" if word == last[above] else "├"
+            parts.append(corner + "─ ")
+        else:
+            parts.append("│  " if first[above] < word < last[above] else "   ")
+        below, above = above, heads[above - 1]
+    return "".join(reversed(parts))

@@ -1,0 +1,50 @@
+"""The model card: what a model is, in its own folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+
+import torch
+
+from headspan import __version__
+from headspan.config import Config
+from headspan.training.data import Kept
+
+
+def model_card(config: Config, history: Sequence[Mapping[str, float]], kept: Kept) -> str:
+    """A card in Markdown, with the header that the Hugging Face hub reads."""
+    model, training, last = config.model, config.training, history[-1]
+    words = sum(map(len, kept.sentences))
+    inputs = [f"the encoder `{model.encoder.name}`"] if model.encoder.name else []
+    inputs += ["words"] * bool(model.embeddings.words)
+    inputs += ["characters"] * bool(model.embeddings.characters)
+    inputs += [column.upper() for column in model.embeddings.columns]
+    outputs = ["heads and relations", *(column.upper() for column in model.tagger.columns)]
+    punctuation = "counted" if config.data.punct == "keep" else f"left out ({config.data.punct})"
+    return f"""\
+---
+library_name: headspan
+tags: [dependency-parsing]
+---
+
+# A dependency parser made with headspan
+
+- Predicts: {", ".join(outputs)}
+- Inputs: {", ".join(inputs)}
+- Structure `{model.structure}`, loss `{model.loss}`; non-projective trees: \
+`{config.data.nonprojective}`
+- Trained on {PurePath(config.data.train).name}: {len(kept.sentences):,} sentences, {words:,} words
+- Chosen on {PurePath(config.data.dev).name}, epoch {last["epoch"]:.0f} of {training.epochs}, \
+punctuation {punctuation}: UAS {last["dev_uas"]:.2f}, LAS {last["dev_las"]:.2f}
+- Seed {training.seed}; headspan {__version__}, torch {torch.__version__}; the whole configuration
+  is in `config.json`
+
+```python
+from headspan import Parser
+
+parser = Parser.load("this folder")
+```
+
+The licence of the model follows from those of the treebank and of the encoder.
+"""
