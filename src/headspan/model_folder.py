@@ -114,7 +114,7 @@ def fill(network: nn.Module, tensors: dict[str, Tensor], where: str) -> None:
             )
         if tensor.dtype != expected[name].dtype:
             raise HeadspanError(f"{where}: the tensor {name} holds {tensor.dtype}")
-    network.load_state_dict(tensors)
+    network.load_state_dict(tensors, assign=True)
 
 
 def packed(tensors: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from headspan.errors import HeadspanError
+from headspan.nn.bert import Bert, is_plain_bert
 from headspan.nn.subwords import Subwords, SubwordTokenizer, special_numbers
 
 
@@ -108,8 +109,13 @@ def _quiet() -> Iterator[None]:
         logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
-def empty_encoder(config: dict[str, Any]) -> nn.Module:
+def empty_encoder(config: Any) -> nn.Module:
     """An encoder as its configuration describes it, with weights still to be filled in."""
+    if not isinstance(config, dict):
+        raise HeadspanError(f"the encoder's configuration is {config!r}; expected a table")
+    if is_plain_bert(config):
+        with torch.device("meta"):  # no memory before the weights are seen to fit
+            return Bert(config)
     from transformers import AutoConfig, AutoModel
 
     config = {key: value for key, value in config.items() if key != "auto_map"}
