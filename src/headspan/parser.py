@@ -23,6 +23,7 @@ from headspan.nn.pretrained import empty_encoder
 from headspan.nn.subwords import SubwordTokenizer
 from headspan.parse import Parse, Tree
 from headspan.pseudoprojective import deprojectivize, relation
+from headspan.stages import stage
 from headspan.tree import Span
 
 _BATCH = 4096  # subwords or words a batch, padding counted
@@ -135,7 +136,8 @@ class Parser:
 
     def _parse(self, sentences: list[Sentence], request: Request, retag: bool) -> Iterator[Parse]:
         self.network.eval()
-        inputs = prepare(sentences, self.vocabularies, self.tokenizer)
+        with stage("prepare"):
+            inputs = prepare(sentences, self.vocabularies, self.tokenizer)
         output = self.network.parse(inputs, request)
         for b, sentence in enumerate(sentences):
             tagged = self._tagged(sentence, output, b, retag)

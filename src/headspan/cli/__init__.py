@@ -11,7 +11,17 @@ from typing import Annotated, NoReturn
 import typer
 
 from headspan import __version__
-from headspan.cli import convert, draw, info, parse, pseudoprojective, score, stats, train
+from headspan.cli import (
+    benchmark,
+    convert,
+    draw,
+    info,
+    parse,
+    pseudoprojective,
+    score,
+    stats,
+    train,
+)
 from headspan.errors import HeadspanError
 from headspan.files import reason
 
@@ -29,6 +39,7 @@ app.command()(parse.evaluate)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
     train.train
 )
+app.command()(benchmark.benchmark)
 app.command()(info.info)
 app.command()(score.score)
 app.command()(stats.stats)

@@ -39,15 +39,29 @@ def sentences(name: str, segment: Segment) -> Iterator[Sentence]:
         return
     with ExitStack() as opened:
         stream = open_input(name, opened)
-        try:
-            start = cast(io.BufferedReader, stream).peek(_PEEKED)
-        except (OSError, EOFError) as error:
-            raise HeadspanError(f"{input_name(name)}: cannot be read: {error}") from error
-        if looks_like_conll(start):
-            source = name if name != "-" else stream
-            yield from conllu.read(source)
+        if looks_like_conll(_start(stream, name)):
+            yield from conllu.read(name if name != "-" else stream)
         else:
             yield from segment(_pieces(stream, name))
+
+
+def is_conll(name: str) -> bool:
+    """Whether a file is CoNLL-U or CoNLL-X."""
+    with ExitStack() as opened:
+        return looks_like_conll(_start(open_input(name, opened), name))
+
+
+def read_text(name: str) -> str:
+    """The text of a file."""
+    with ExitStack() as opened:
+        return "".join(_pieces(open_input(name, opened), name))
+
+
+def _start(stream: BinaryIO, name: str) -> bytes:
+    try:
+        return cast(io.BufferedReader, stream).peek(_PEEKED)
+    except (OSError, EOFError) as error:
+        raise HeadspanError(f"{input_name(name)}: cannot be read: {error}") from error
 
 
 def looks_like_conll(start: bytes) -> bool:

@@ -12,6 +12,7 @@ from torch import Tensor
 from headspan.inference import Trees, headed_span
 from headspan.nn.layers import activation
 from headspan.nn.scorers import SpanTerms
+from headspan.stages import stage
 
 _LARGEST_CUBE = 1 << 22  # scores; beyond, sentences are decoded row by row
 _ROW_BLOCK = 1 << 20  # activations at a time when rows are asked for
@@ -41,11 +42,15 @@ def best_trees(terms: SpanTerms, lengths: Tensor, gold: Tensor | None = None) ->
     with torch.no_grad():
         sentences, posts, _ = terms.posts.shape
         if fits(terms) or terms.posts.device.type != "cpu":
-            cube = _filled(terms.posts, terms.bias, terms.words, terms.offsets)
+            with stage("score"):
+                cube = _filled(terms.posts, terms.bias, terms.words, terms.offsets)
+            threads = torch.get_num_threads()
             if gold is None:
-                trees = headed_span.best_tree(cube, lengths=lengths)
+                trees = headed_span.best_tree(cube, lengths=lengths, threads=threads)
             else:
-                trees = headed_span.cost_augmented_tree(cube, gold, lengths=lengths)
+                trees = headed_span.cost_augmented_tree(
+                    cube, gold, lengths=lengths, threads=threads
+                )
             heads, spans, scores = (
                 part.cpu().numpy() for part in (trees.heads, trees.spans, trees.scores)
             )
@@ -72,6 +77,10 @@ class _Rows:
         self.offsets = terms.offsets[b, : n + 1]
 
     def rows(self, start: int, stop: int) -> Tensor:
+        with stage("score"):
+            return self._rows(start, stop)
+
+    def _rows(self, start: int, stop: int) -> Tensor:
         n = self.length
         out = self.posts.new_zeros(stop - start, n + 1, n + 1)
         low = start + 1

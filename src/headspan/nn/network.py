@@ -21,6 +21,7 @@ from headspan.nn.pretrained import PretrainedEncoder
 from headspan.nn.scorers import ArcScorer, LabelScorer, SpanScorer, fenceposts
 from headspan.nn.tagger import Tagger, tag_loss
 from headspan.nn.trees import TreeScores
+from headspan.stages import stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +173,15 @@ class Network(nn.Module):
     def parse(self, inputs: Inputs, request: Request | None = None) -> Output:
         """The best trees with their relations, the tags, and what else is wanted."""
         wanted = request or Request()
-        context, tags = self.context(inputs)
+        with stage("encode"):
+            context, tags = self.context(inputs)
         n = inputs.lengths
-        scores = self.tree_scores(context, n)
-        best = self._labelled(context, scores.best(wanted.constraints), n)
+        with stage("score"):
+            scores = self.tree_scores(context, n)
+        with stage("decode"):
+            trees = scores.best(wanted.constraints)
+        with stage("label"):
+            best = self._labelled(context, trees, n)
         confidences = None
         if wanted.confidence:
             chances = scores.arc_chances(wanted.temperature)

@@ -1,0 +1,76 @@
+"""headspan benchmark: how fast a model parses a file here."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headspan import conllu
+from headspan.cli.inputs import is_conll, read_text
+from headspan.cli.options import Json, show, terminal
+from headspan.errors import HeadspanError
+
+if TYPE_CHECKING:
+    from headspan.speed import Speed
+
+
+def benchmark(
+    source: Annotated[
+        str, typer.Argument(metavar="FILE", help="A treebank, whose words are taken, or a text.")
+    ],
+    model: Annotated[str, typer.Option("--model", "-m", metavar="MODEL", help="A model.")],
+    threads: Annotated[
+        str, typer.Option(metavar="N,N…", help="The numbers of threads to try.")
+    ] = "1,2",
+    repeat: Annotated[int, typer.Option(min=1, help="How often; medians are shown.")] = 3,
+    json_: Json = False,
+) -> None:
+    """Measure words a second on a file, and which stage of parsing takes what share of the time.
+
+    A treebank's own tokens are parsed; a text is segmented as well. The numbers of threads take
+    turns, after one run that is not counted.
+    """
+    try:
+        counts = [int(part) for part in threads.split(",")]
+    except ValueError:
+        counts = [0]
+    if min(counts) < 1:
+        raise HeadspanError(f"--threads {threads}: expected numbers such as 1,2")
+    from headspan.parser import Parser
+    from headspan.speed import measure
+
+    work = [s for s in conllu.read(source) if len(s)] if is_conll(source) else read_text(source)
+    if not work:
+        raise HeadspanError(f"{source}: has no sentences")
+    speeds = measure(Parser.load(model), work, threads=counts, repeat=repeat)
+    if json_:
+        print(json.dumps([_as_json(speed) for speed in speeds], indent=2))
+    else:
+        _show(speeds)
+
+
+def _show(speeds: list[Speed]) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("")
+    for speed in speeds:
+        table.add_column(f"{speed.threads} thread{'s' * (speed.threads > 1)}", justify="right")
+    table.add_row("words a second", *(f"{speed.words_a_second:,.0f}" for speed in speeds))
+    table.add_row("words a CPU second", *(f"{speed.words_a_cpu_second:,.0f}" for speed in speeds))
+    for name in speeds[0].stages:
+        table.add_row(name, *(f"{speed.stages[name] / speed.seconds:.1%}" for speed in speeds))
+    show(terminal(), table)
+
+
+def _as_json(speed: Speed) -> dict[str, object]:
+    return {
+        "threads": speed.threads,
+        "words": speed.words,
+        "seconds": speed.seconds,
+        "words_a_second": speed.words_a_second,
+        "words_a_cpu_second": speed.words_a_cpu_second,
+        "stages": speed.stages,
+    }

@@ -1,0 +1,87 @@
+"""How fast a parser is: words a second and the share of every stage."""
+
+from __future__ import annotations
+
+import io
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from headspan import conllu
+from headspan.conllu import Sentence
+from headspan.parser import Parser
+from headspan.stages import stage, timed
+
+STAGES = ("segment", "prepare", "encode", "score", "decode", "label", "write")
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """Medians over repeats."""
+
+    threads: int
+    words: int
+    seconds: float
+    """By the clock."""
+    cpu_seconds: float
+    stages: dict[str, float]
+    """Seconds a stage, by the clock; `other` is the rest."""
+
+    @property
+    def words_a_second(self) -> float:
+        return self.words / self.seconds
+
+    @property
+    def words_a_cpu_second(self) -> float:
+        return self.words / self.cpu_seconds
+
+
+def measure(
+    parser: Parser,
+    work: str | Sequence[Sentence],
+    *,
+    threads: Sequence[int] = (1, 2),
+    repeat: int = 3,
+) -> list[Speed]:
+    """Parse a text, or sentences whose words are given, with each number of threads.
+
+    The numbers of threads take turns, so that what else the machine does meets all of them.
+    """
+    before = torch.get_num_threads()
+    runs: dict[int, list[Speed]] = {count: [] for count in threads}
+    try:
+        _once(parser, work, before)  # what is compiled or loaded late is not counted
+        for _ in range(repeat):
+            for count in threads:
+                torch.set_num_threads(count)
+                runs[count].append(_once(parser, work, count))
+    finally:
+        torch.set_num_threads(before)
+    return [_median(some) for some in runs.values()]
+
+
+def _once(parser: Parser, work: str | Sequence[Sentence], threads: int) -> Speed:
+    started, cpu = time.perf_counter(), time.process_time()
+    with timed() as watch:
+        sentences = parser.sentences([work]) if isinstance(work, str) else work
+        parsed = list(parser.pipe(sentences))
+        with stage("write"):
+            conllu.write(parsed, io.BytesIO())
+    seconds = time.perf_counter() - started
+    stages = {name: watch.seconds.get(name, 0.0) for name in STAGES}
+    stages["other"] = max(0.0, seconds - sum(stages.values()))
+    words = sum(map(len, parsed))
+    return Speed(threads, words, seconds, time.process_time() - cpu, stages)
+
+
+def _median(runs: list[Speed]) -> Speed:
+    return Speed(
+        runs[0].threads,
+        runs[0].words,
+        statistics.median(run.seconds for run in runs),
+        statistics.median(run.cpu_seconds for run in runs),
+        {name: statistics.median(run.stages[name] for run in runs) for name in runs[0].stages},
+    )

@@ -1,0 +1,60 @@
+"""How long the stages of parsing take, for whoever asks; nobody asks and it costs nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+
+class Stopwatch:
+    """Seconds a stage. The time of a stage inside another counts for the inner one only."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._running: list[str] = []
+        self._since = 0.0
+
+    def enter(self, name: str) -> None:
+        self._note()
+        self._running.append(name)
+
+    def leave(self) -> None:
+        self._note()
+        self._running.pop()
+
+    def _note(self) -> None:
+        now = time.perf_counter()
+        if self._running:
+            name = self._running[-1]
+            self.seconds[name] = self.seconds.get(name, 0.0) + now - self._since
+        self._since = now
+
+
+_watch: ContextVar[Stopwatch | None] = ContextVar("watch", default=None)
+
+
+@contextmanager
+def stage(name: str) -> Iterator[None]:
+    """What runs inside belongs to this stage."""
+    watch = _watch.get()
+    if watch is None:
+        yield
+        return
+    watch.enter(name)
+    try:
+        yield
+    finally:
+        watch.leave()
+
+
+@contextmanager
+def timed() -> Iterator[Stopwatch]:
+    """Measure the stages of all that runs inside, in this thread."""
+    watch = Stopwatch()
+    token = _watch.set(watch)
+    try:
+        yield watch
+    finally:
+        _watch.reset(token)

@@ -1,0 +1,24 @@
+import time
+
+from headspan.stages import stage, timed
+
+
+def test_time_inside_counts_for_the_inner_stage() -> None:
+    with timed() as watch:
+        with stage("outer"):
+            with stage("inner"):
+                time.sleep(0.05)
+            with stage("inner"):
+                time.sleep(0.05)
+        time.sleep(0.05)
+    assert watch.seconds["inner"] >= 0.1
+    assert watch.seconds["outer"] < 0.05
+    assert set(watch.seconds) == {"inner", "outer"}
+
+
+def test_nothing_is_kept_when_nobody_asks() -> None:
+    with stage("a"), timed() as watch:
+        pass
+    with stage("b"):
+        pass
+    assert watch.seconds == {}
