@@ -108,3 +108,53 @@ def test_mistakes(run: Path, treebank: Path, tmp_path: Path) -> None:
         in headspan("parse", "a b", "-m", tmp_path / "nothing", code=2).stderr
     )
     assert not (tmp_path / "new").exists()
+
+
+def test_other_formats(run: Path, treebank: Path, tmp_path: Path) -> None:
+    model = run / "out" / "model"
+    text = "the dog sees a cat .\n\nevery arrow flies !\n"
+    drawn = headspan("parse", "-", "-m", model, "--format", "tree", stdin=text).stdout
+    assert len(drawn.splitlines()) == 6 + 1 + 4
+    assert "─ dog" in drawn
+    (tmp_path / "in.txt").write_text(text, encoding="utf-8")
+    lines = headspan(
+        "parse", tmp_path / "in.txt", "-m", model, "--format", "json", "--best", 3, "--confidence"
+    ).stdout.splitlines()  # fmt: skip
+    first, second = map(json.loads, lines)
+    assert second["words"] == ["every", "arrow", "flies", "!"]
+    assert len(first["best"]) == 3
+    assert first["best"][0]["heads"] == first["heads"]
+    assert len(first["confidences"]) == len(first["spans"]) == 6
+    out = tmp_path / "out.conllu"
+    headspan("parse", treebank / "two.conllu", "-m", model, "--confidence", "-o", out)
+    for sentence in conllu.read(out):
+        assert all(0 < float(m.removeprefix("Confidence=")) <= 1 for m in sentence.misc)
+    again = headspan("parse", out, "-m", model).stdout
+    assert "Confidence=" in again  # what is in the file stays
+
+
+def test_parse_mistakes(run: Path, tmp_path: Path) -> None:
+    model = run / "out" / "model"
+    asked = headspan("parse", "a b", "-m", model, "--best", 2, code=2)
+    assert "--best needs --format json" in asked.stderr
+    assert "no such file" in headspan("parse", "typo.conllu", "-m", model, code=2).stderr
+    assert headspan("parse", "", "-m", model).stdout == ""
+    (tmp_path / "latin.txt").write_bytes(b"caf\xe9 au lait")
+    assert (
+        "latin.txt: is not UTF-8: the byte 0xe9"
+        in headspan("parse", tmp_path / "latin.txt", "-m", model, code=2).stderr
+    )
+
+
+def test_benchmark(run: Path, treebank: Path) -> None:
+    model = run / "out" / "model"
+    found = json.loads(
+        headspan("benchmark", treebank / "dev.conllu", "-m", model, "--repeat", 1, "--json").stdout
+    )
+    assert [speed["threads"] for speed in found] == [1, 2]
+    for speed in found:
+        assert speed["words"] == sum(map(len, conllu.read(treebank / "dev.conllu")))
+        assert sum(speed["stages"].values()) == pytest.approx(speed["seconds"], rel=1e-6)
+        assert speed["stages"]["decode"] > 0
+    wrong = headspan("benchmark", treebank / "dev.conllu", "-m", model, "--threads", "x", code=2)
+    assert "expected numbers such as 1,2" in wrong.stderr

@@ -114,5 +114,6 @@ class LabelScorer(nn.Module):
         lower = with_one(self.dropout(self.child(children)))[b, j]
         # pᵀW_r c for all r at once is the outer product of p and c times one matrix: half the time
         weight = self.weight.permute(1, 2, 0).flatten(0, 1)
-        pairs = zip(upper.split(_ARCS), lower.split(_ARCS), strict=True)
+        blocks = range(0, len(b), _ARCS)
+        pairs = ((upper[t : t + _ARCS], lower[t : t + _ARCS]) for t in blocks)
         return torch.cat([(p[:, :, None] * c[:, None]).flatten(1) @ weight for p, c in pairs])

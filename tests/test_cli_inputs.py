@@ -1,0 +1,55 @@
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from headspan.cli.inputs import looks_like_conll, sentences
+from headspan.conllu import Sentence
+from headspan.errors import HeadspanError
+
+WORD = "1\tdog\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+
+
+@pytest.mark.parametrize(
+    ("start", "conll"),
+    [
+        (WORD, True),
+        ("\ufeff# sent_id = 1\n" + WORD, True),
+        ("# any comment\n1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n", True),
+        ("1 dog _ NN NN _ 0 root _ _\n", True),
+        ("# sent_id = 1\n", True),  # a pipe may bring no more at first
+        ("# A title\n\nSome text.\n", False),
+        ("# A title", False),
+        ("1 dog barks\n", False),
+        ("1. First of all, a list\n", False),
+        ("1984 was a year like any other.\n", False),
+        ("", False),
+        ("\n\n", False),
+    ],
+)
+def test_what_a_file_is(start: str, conll: bool) -> None:
+    assert looks_like_conll(start.encode()) is conll
+
+
+def words(pieces: Iterator[str]) -> Iterator[Sentence]:
+    yield Sentence.from_words("".join(pieces).split())
+
+
+def test_files_text_and_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.conllu").write_text(WORD, encoding="utf-8")
+    (tmp_path / "a.txt").write_text("\ufeffa b\nc", encoding="utf-8")
+    assert [s.heads for s in sentences(str(tmp_path / "a.conllu"), words)] == [(0,)]
+    assert [s.forms for s in sentences(str(tmp_path / "a.txt"), words)] == [("a", "b", "c")]
+    assert [s.forms for s in sentences("x y", words)] == [("x", "y")]
+    assert [s.forms for s in sentences("x" * 5000, words)] == [("x" * 5000,)]
+    for given, forms in ((WORD, ("dog",)), ("dog days", ("dog", "days"))):
+        stdin = io.BufferedReader(io.BytesIO(given.encode()))
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=stdin))
+        assert [s.forms for s in sentences("-", words)] == [forms]
+    with pytest.raises(HeadspanError, match="is a directory"):
+        list(sentences(str(tmp_path), words))
+    with pytest.raises(HeadspanError, match=r"no\.txt: there is no such file"):
+        list(sentences("no.txt", words))
