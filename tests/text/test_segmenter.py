@@ -133,7 +133,7 @@ def test_nothing_gives_nothing(segmenter: Segmenter, text: str) -> None:
 
 def test_learns_a_treebank(segmenter: Segmenter) -> None:
     result = score_segmenter(segmenter, made_up_treebank(100, 3))
-    assert min(result[metric].f1 for metric in ("tokens", "words", "sentences")) > 99
+    assert min(result[metric].f1 for metric in ("tokens", "words", "sentences")) > 95
 
 
 def test_multiword_tokens(segmenter: Segmenter) -> None:
