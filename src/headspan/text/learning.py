@@ -7,7 +7,7 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +25,8 @@ from headspan.text.raw import Noise, Passage, passages, raw_text
 from headspan.text.segmenter import Segmenter
 from headspan.vocabulary import UNKNOWN, Vocabulary
 
+_SHIFTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
+
 
 @dataclass(frozen=True)
 class Segmentation:
@@ -33,7 +35,7 @@ class Segmentation:
     epochs: int = 20
     window: int = 400
     """Characters of a window, at most."""
-    batch: int = 32
+    batch: int = 16
     """Windows of a step."""
     learning_rate: float = 3e-3
     dropout: float = 0.2
@@ -84,10 +86,13 @@ def train_segmenter(
     clean = list(passages(train))
     if not clean:
         raise HeadspanError("a segmenter cannot be trained without words")
-    characters = Characters.count((p.text for p in clean), min_count=settings.min_count)
+    draw = random.Random(seed)  # noqa: S311 (no secrets here)
+    noisy = passages(train, noise=settings.noise, draw=draw)
+    characters = Characters.count(
+        (passage.text for passage in chain(clean, noisy)), min_count=settings.min_count
+    )
     units = Vocabulary.count(_units(clean, characters), min_count=settings.min_count)
     spaced = sorted({pair for passage in clean for pair in _around_spaces(passage)})
-    draw = random.Random(seed)  # noqa: S311 (no secrets here)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = Network(
@@ -104,7 +109,7 @@ def train_segmenter(
                 best = progress.figure
                 kept = {name: t.clone() for name, t in network.state_dict().items()}
     network.load_state_dict(kept)
-    network.eval()
+    _lean(segmenter, dev)
     return segmenter
 
 
@@ -112,6 +117,20 @@ def score_segmenter(segmenter: Segmenter, gold: Sequence[Sentence]) -> scoring.E
     """How well a segmenter does on the raw text of a treebank: tokens, words, sentences."""
     found = segmenter.segment(raw_text(gold))
     return scoring.score(map(_with_any_tree, gold), map(_with_any_tree, found))
+
+
+def _lean(segmenter: Segmenter, dev: Sequence[Sentence]) -> None:
+    """Move the score from which on a sentence ends to where the dev treebank's F1 is best.
+
+    Most units end no sentence, so that a network that is unsure says too often that none does.
+    """
+    bias = segmenter.decider.network.eval().sentence.bias
+    start = bias.item()
+    scores = dict[float, float]()
+    for shift in _SHIFTS:
+        nn.init.constant_(bias, start + shift)
+        scores[shift] = score_segmenter(segmenter, dev)["sentences"].f1
+    nn.init.constant_(bias, start + max(_SHIFTS, key=lambda shift: (scores[shift], -shift)))
 
 
 def _with_any_tree(sentence: Sentence) -> Sentence:

@@ -11,8 +11,12 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from headspan.conllu import Sentence, Token
+
+_Token: TypeAlias = tuple[str, bool, bool]
+"""The form, whether it is a multiword token, whether a space follows."""
 
 _BREAK = re.compile(r"#\s*new(par|doc)\b")
 
@@ -40,6 +44,8 @@ class Noise:
     """Sentences in capitals."""
     bare: float = 0.02
     """Sentences without their final punctuation."""
+    typeset: float = 0.1
+    """Sentences with the quotes, apostrophes, dashes and ellipses of printed text."""
 
 
 def raw_text(sentences: Iterable[Sentence]) -> str:
@@ -52,7 +58,7 @@ def passages(
 ) -> Iterator[Passage]:
     """The paragraphs of a treebank; with noise, changed here and there."""
     draw = draw or random.Random(0)  # noqa: S311 (no secrets here)
-    noise = noise or Noise(0, 0, 0, 0)
+    noise = noise or Noise(0, 0, 0, 0, 0)
     passage, pieces, length = Passage(), list[str](), 0
     spaced = True
     for sentence in sentences:
@@ -112,9 +118,7 @@ def _spaces_in(text: str, tokens: Sequence[Token]) -> list[bool] | None:
     return [*spaces[:-1], tokens[-1].space_after] if tokens else None
 
 
-def _changed(
-    tokens: list[tuple[str, bool, bool]], noise: Noise, draw: random.Random
-) -> list[tuple[str, bool, bool]]:
+def _changed(tokens: list[_Token], noise: Noise, draw: random.Random) -> list[_Token]:
     chance = draw.random()
     if chance < noise.lowered:
         tokens = [(form.lower(), multiword, space) for form, multiword, space in tokens]
@@ -125,4 +129,27 @@ def _changed(
     if is_mark and len(tokens) > 1 and draw.random() < noise.bare:
         form, multiword, _ = tokens[-2]
         tokens = [*tokens[:-2], (form, multiword, True)]
+    if draw.random() < noise.typeset:
+        tokens = _typeset(tokens, tight=draw.random() < 0.5)
     return tokens
+
+
+def _typeset(tokens: list[_Token], *, tight: bool) -> list[_Token]:
+    """A sentence as a printer would set it. tight: no spaces around dashes."""
+    result: list[_Token] = []
+    before = True
+    for form, multiword, after in tokens:
+        if form in ("--", "---") or (form == "-" and before and after):
+            form = "—"
+            if tight and result and len(result) + 1 < len(tokens):
+                result[-1] = (*result[-1][:2], False)
+                after = False
+        elif form == '"':
+            form = "”" if after or not before else "“"
+        elif form == "'":
+            form = "’" if after or not before else "‘"
+        elif form == "...":
+            form = "…"
+        result.append((form.replace("'", "’"), multiword, after))
+        before = after
+    return result
