@@ -91,11 +91,11 @@ class Decider:
         scores: dict[int, tuple[Scores, Marks]] = {}
         order = sorted(range(len(texts)), key=lambda k: -len(texts[k].characters))
         while order:
-            rows = max(1, _BATCH // len(texts[order[0]].characters))
+            rows = 1 << (_BATCH // len(texts[order[0]].characters)).bit_length() - 1
             batch, order = order[:rows], order[rows:]
             with torch.inference_mode():
                 tokens, sentences = self.network(padded([texts[k] for k in batch]))
-            for k, token, end in zip(batch, tokens.numpy(), (sentences > 0).numpy(), strict=True):
+            for k, token, end in zip(batch, tokens.numpy(), (sentences > 0).numpy(), strict=False):
                 scores[k] = token[: len(texts[k].characters)], end[: len(texts[k].first)]
         for k, (window, text) in enumerate(zip(windows, texts, strict=True)):
             yield self._allowed(window, text, *scores[k], split=split)

@@ -177,10 +177,11 @@ def _epochs(
 def _loss(network: Network, examples: Sequence[_Example], settings: Segmentation) -> Tensor:
     batch = padded([example.text for example in examples])
     tokens, sentences = network(_hidden(batch, settings))
-    classes = nn.utils.rnn.pad_sequence(
-        [example.classes for example in examples], batch_first=True, padding_value=-1
-    )
-    ends = nn.utils.rnn.pad_sequence([example.sentences for example in examples], batch_first=True)
+    classes = tokens.new_full(tokens.shape[:2], -1, dtype=torch.long)
+    ends = torch.zeros_like(sentences)
+    for row, example in enumerate(examples):
+        classes[row, : len(example.classes)] = example.classes
+        ends[row, : len(example.sentences)] = example.sentences
     there = torch.arange(ends.shape[1]) < batch.units[:, None]
     visible = classes >= 0
     of_tokens = nn.functional.cross_entropy(tokens[visible], classes[visible])

@@ -116,11 +116,17 @@ class Network(nn.Module):
 
 
 def padded(texts: Sequence[Encoded]) -> Batch:
-    """Texts of one batch, each of at least one unit, as tensors."""
-    longest = max(len(text.characters) for text in texts)
-    most = max(len(text.first) for text in texts)
-    wide = torch.zeros(3, len(texts), longest, dtype=torch.long)
-    units = torch.zeros(3, len(texts), most, dtype=torch.long)
+    """Texts of one batch, each of at least one unit, as tensors.
+
+    There may be more rows and columns than needed: oneDNN keeps a program and its memory for each
+    shape that it has met, so there should be few.
+    """
+    rows = 1 << (len(texts) - 1).bit_length()
+    longest = _rounded(max(len(text.characters) for text in texts))
+    most = _rounded(max(len(text.first) for text in texts))
+    wide = torch.zeros(3, rows, longest, dtype=torch.long)
+    units = torch.zeros(3, rows, most, dtype=torch.long)
+    counts = torch.zeros(rows, dtype=torch.long)
     for row, text in enumerate(texts):
         n, m = len(text.characters), len(text.first)
         wide[0, row, :n] = torch.from_numpy(text.characters)
@@ -129,5 +135,11 @@ def padded(texts: Sequence[Encoded]) -> Batch:
         units[0, row, :m] = torch.from_numpy(text.first)
         units[1, row, :m] = torch.from_numpy(text.last)
         units[2, row, :m] = torch.from_numpy(text.words)
-    counts = torch.tensor([len(text.first) for text in texts])
+        counts[row] = m
     return Batch(wide[0], wide[1], wide[2].cumsum(1), units[0], units[1], units[2], counts)
+
+
+def _rounded(length: int) -> int:
+    """The length or somewhat more, of four lengths for each power of two."""
+    step = 1 << max(3, (length - 1).bit_length() - 3)
+    return -(-length // step) * step
