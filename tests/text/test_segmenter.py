@@ -184,3 +184,17 @@ def test_the_same_seed_gives_the_same_segmenter(settings: Segmentation) -> None:
 def test_training_needs_words() -> None:
     with pytest.raises(HeadspanError, match="without words"):
         train_segmenter([], made_up_treebank(2, 1))
+
+
+def test_sentences_come_out_while_text_goes_in(segmenter: Segmenter) -> None:
+    endless = itertools.chain([" " * 5000] * 100, itertools.repeat("Ann sees tree. "))
+    found = list(itertools.islice(segmenter.segment_stream(endless), 3000))
+    assert found[0].text == "Ann sees tree."
+    assert found[0].misc[0] == "TokenRange=500000:500003"
+    assert len({sentence.text for sentence in found}) == 1
+
+
+@pytest.mark.parametrize("wrong", [{"epochs": 0}, {"window": 4}, {"batch": 0}])
+def test_settings_that_cannot_be(settings: Segmentation, wrong: dict[str, int]) -> None:
+    with pytest.raises(HeadspanError, match=next(iter(wrong))):
+        dataclasses.replace(settings, **wrong)

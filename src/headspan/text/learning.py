@@ -30,9 +30,9 @@ _SHIFTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
 
 @dataclass(frozen=True)
 class Segmentation:
-    """How a segmenter is trained."""
+    """How a segmenter is trained. The defaults were chosen on the dev part of UD English EWT."""
 
-    epochs: int = 20
+    epochs: int = 14
     window: int = 400
     """Characters of a window, at most."""
     batch: int = 16
@@ -42,10 +42,16 @@ class Segmentation:
     hidden: float = 0.02
     """Share of characters of which training sees the category only."""
     hidden_words: float = 0.3
+    """Share of units that training sees by their characters only."""
     min_count: int = 5
     """Characters and units that are rarer in training are unknown."""
     sizes: Sizes = field(default_factory=Sizes)
     noise: Noise = field(default_factory=Noise)
+
+    def __post_init__(self) -> None:
+        for name, least in (("epochs", 1), ("window", 16), ("batch", 1), ("min_count", 1)):
+            if getattr(self, name) < least:
+                raise HeadspanError(f"{name} is {getattr(self, name)}; expected {least} or more")
 
 
 class Progress(NamedTuple):
