@@ -18,6 +18,8 @@ from headspan.conllu import Sentence, Token
 _Token: TypeAlias = tuple[str, bool, bool]
 """The form, whether it is a multiword token, whether a space follows."""
 
+_DASHES = 0.2
+"""Share of commas that a typeset sentence has dashes for, since treebanks have few dashes."""
 _BREAK = re.compile(r"#\s*new(par|doc)\b")
 
 
@@ -44,7 +46,7 @@ class Noise:
     """Sentences in capitals."""
     bare: float = 0.02
     """Sentences without their final punctuation."""
-    typeset: float = 0.1
+    typeset: float = 0.15
     """Sentences with the quotes, apostrophes, dashes and ellipses of printed text."""
 
 
@@ -130,26 +132,35 @@ def _changed(tokens: list[_Token], noise: Noise, draw: random.Random) -> list[_T
         form, multiword, _ = tokens[-2]
         tokens = [*tokens[:-2], (form, multiword, True)]
     if draw.random() < noise.typeset:
-        tokens = _typeset(tokens, tight=draw.random() < 0.5)
+        tokens = _typeset(tokens, draw)
     return tokens
 
 
-def _typeset(tokens: list[_Token], *, tight: bool) -> list[_Token]:
-    """A sentence as a printer would set it. tight: no spaces around dashes."""
+def _typeset(tokens: list[_Token], draw: random.Random) -> list[_Token]:
+    """A sentence as a printer would set it; here and there with a dash for a comma."""
     result: list[_Token] = []
     before = True
+    tight = draw.random() < 0.5
     for form, multiword, after in tokens:
+        inside = 0 < len(result) < len(tokens) - 1
         if form in ("--", "---") or (form == "-" and before and after):
-            form = "—"
-            if tight and result and len(result) + 1 < len(tokens):
-                result[-1] = (*result[-1][:2], False)
-                after = False
-        elif form == '"':
-            form = "”" if after or not before else "“"
-        elif form == "'":
-            form = "’" if after or not before else "‘"
-        elif form == "...":
-            form = "…"
-        result.append((form.replace("'", "’"), multiword, after))
+            form, multiword = "—", False
+            close = tight and inside
+        else:
+            close = form == "," and after and not before and inside and draw.random() < _DASHES
+            form = "—" if close else _quotes(form, before, after).replace("'", "’")
+        if close:
+            result[-1] = (*result[-1][:2], False)
+            after = False
+        result.append((form, multiword, after))
         before = after
     return result
+
+
+def _quotes(form: str, before: bool, after: bool) -> str:
+    opens = before and not after
+    if form == '"':
+        return "“" if opens else "”"
+    if form == "'":
+        return "‘" if opens else "’"
+    return "…" if form == "..." else form
