@@ -21,7 +21,7 @@ from headspan.vocabulary import Vocabulary
 
 _LONGEST_TOKEN = 1 << 16
 _LONGEST_SENTENCE = 1000
-"""Words. The two bound memory where a text never ends a token or a sentence."""
+"""In tokens. The two bound memory where a text never ends a token or a sentence."""
 
 
 class Segmenter:
@@ -30,7 +30,7 @@ class Segmenter:
     Every character that is not white space is in one token, in order. A blank line ends a sentence,
     white space a token; a single line end is white space like any other. `TokenRange` in MISC says
     where a token stands in the text: of a NUL or half a surrogate pair, which no file can hold, the
-    form has U+FFFD.
+    form has U+FFFD. It works on the CPU.
     """
 
     def __init__(self, decider: Decider, multiwords: Multiwords, sizes: Sizes) -> None:
@@ -67,7 +67,7 @@ class Segmenter:
             text, start = window.text, window.start
             ends = np.flatnonzero(classes).tolist()
             if len(rest) > _LONGEST_TOKEN and not ends:
-                ends = [window.stop - 1]
+                ends = [window.stop - 1 - (text[window.stop - 1] == " ")]
             for end in ends:
                 form = rest + text[start : end + 1] if rest else text[start : end + 1].lstrip(" ")
                 if not rest:
