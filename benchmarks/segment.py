@@ -51,9 +51,7 @@ def main() -> None:
         seconds.append(time.process_time() - start)
     tensors, _ = segmenter.state()
     row = {
-        "tokens": round(result["tokens"].f1, 2),
-        "words": round(result["words"].f1, 2),
-        "sentences": round(result["sentences"].f1, 2),
+        **{name: f"{result[name].f1:.2f}" for name in ("tokens", "words", "sentences")},
         "training, s": round(trained),
         "words a second": round(words / median(seconds)),
         "weights, KB": round(len(save(tensors)) / 1000),

@@ -6,6 +6,7 @@ from .made_up import made_up_treebank
 
 SETTINGS = Segmentation(
     epochs=8,
+    steps=0,
     batch=8,
     window=200,
     learning_rate=5e-3,

@@ -33,6 +33,8 @@ class Segmentation:
     """How a segmenter is trained. The defaults were chosen on the dev part of UD English EWT."""
 
     epochs: int = 14
+    steps: int = 1500
+    """Small treebanks have more epochs, so that there are at least so many steps."""
     window: int = 400
     """Characters of a window, at most."""
     batch: int = 16
@@ -152,8 +154,10 @@ def _epochs(
     draw: random.Random,
 ) -> Iterator[Progress]:
     network, decider = segmenter.decider.network, segmenter.decider
+    windows = sum(-(-len(passage.text) // settings.window) for passage in passages(train))
+    epochs = max(settings.epochs, settings.steps * settings.batch // windows)
     optimiser = torch.optim.AdamW(network.parameters(), lr=settings.learning_rate, fused=True)
-    for epoch in range(settings.epochs):
+    for epoch in range(epochs):
         examples = [
             _example(piece, decider)
             for passage in passages(train, noise=settings.noise, draw=draw)
@@ -163,7 +167,7 @@ def _epochs(
         network.train()
         total = 0.0
         for step, batch in enumerate(batches):
-            done = (epoch + step / len(batches)) / settings.epochs
+            done = (epoch + step / len(batches)) / epochs
             for group in optimiser.param_groups:
                 group["lr"] = settings.learning_rate * min(1.0, 20 * done) * (1 - done)
             loss = _loss(network, batch, settings)
