@@ -1,0 +1,50 @@
+"""Raw text to sentences of words.
+
+    segmenter = train_segmenter(train, dev)
+    for sentence in segmenter.segment("It can't be. Is it?"):
+        ...
+
+Input that is split already needs no segmenter: `sentences_from_lines`.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from headspan.text.assembly import sentences_from_lines
+from headspan.text.raw import Noise, raw_text
+
+if TYPE_CHECKING:
+    from headspan.text.learning import Progress as Progress
+    from headspan.text.learning import Segmentation as Segmentation
+    from headspan.text.learning import score_segmenter as score_segmenter
+    from headspan.text.learning import train_segmenter as train_segmenter
+    from headspan.text.network import Sizes as Sizes
+    from headspan.text.segmenter import Segmenter as Segmenter
+
+__all__ = [
+    "Noise",
+    "Progress",
+    "Segmentation",
+    "Segmenter",
+    "Sizes",
+    "raw_text",
+    "score_segmenter",
+    "sentences_from_lines",
+    "train_segmenter",
+]
+
+_HOME = {
+    "Progress": "learning",
+    "Segmentation": "learning",
+    "Segmenter": "segmenter",
+    "Sizes": "network",
+    "score_segmenter": "learning",
+    "train_segmenter": "learning",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs torch when it is first asked for."""
+    if name in _HOME:
+        return getattr(import_module(f"headspan.text.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'headspan.text' has no attribute {name!r}")
