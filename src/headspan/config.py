@@ -27,6 +27,8 @@ class Data:
     """Encoded labels that are rarer in training are not learned: their words keep the relation."""
     punct: Literal["keep", "upos", "chars", "ptb", "ctb"] = "upos"
     """Punctuation in the scores, as for `headspan score`."""
+    segment: bool = False
+    """Whether to learn, too, how raw text falls into sentences and words."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
+import torch
+from torch import Tensor, nn
 
 from headspan import config as configuration
 from headspan.config import Config
@@ -24,8 +26,10 @@ from headspan.nn.subwords import SubwordTokenizer
 from headspan.parse import Parse, Tree
 from headspan.pseudoprojective import deprojectivize, relation
 from headspan.stages import stage
+from headspan.text import Segmenter, sentences_from_lines
 from headspan.tree import Span
 
+_SEGMENTER = "segmenter."  # before the names of its tensors
 _BATCH = 4096  # subwords or words a batch, padding counted
 _AHEAD = 1024  # sentences that are read ahead and sorted by length
 
@@ -41,6 +45,7 @@ class Parser:
         tokenizer: SubwordTokenizer | None = None,
         encoder_config: dict[str, Any] | None = None,
         *,
+        segmenter: Segmenter | None = None,
         temperature: float = 1.0,
         card: str = "",
     ) -> None:
@@ -49,6 +54,7 @@ class Parser:
         self.vocabularies = vocabularies
         self.tokenizer = tokenizer
         self.encoder_config = encoder_config
+        self.segmenter = segmenter
         self.temperature = temperature
         self.card = card
 
@@ -69,14 +75,26 @@ class Parser:
             return self.parse(list(self.sentences([sentence])), **wanted)
         return self.parse([sentence], **wanted)[0]
 
-    def sentences(self, pieces: Iterable[str], *, pretokenized: bool = False) -> Iterator[Sentence]:
-        """The sentences of a text that comes in pieces, not parsed yet.
+    def sentences(
+        self, pieces: Iterable[str], *, lines: bool = False, pretokenized: bool = False
+    ) -> Iterator[Sentence]:
+        """The sentences of a text that comes in pieces, in constant memory; not parsed yet.
 
-        A line is a sentence, with spaces between its words.
+        lines: each line is a sentence. pretokenized: and there are spaces between its words, as is
+        taken for granted if the model has no segmenter.
         """
-        for line in _lines(pieces):
-            if words := line.split():
-                yield Sentence.from_words(words)
+        if pretokenized or self.segmenter is None:
+            found = sentences_from_lines(_lines(pieces))
+        elif lines:
+            found = self.segmenter.segment_lines(_lines(pieces))
+        else:
+            found = self.segmenter.segment_stream(pieces)
+        while True:
+            with stage("segment"):
+                sentence = next(found, None)
+            if sentence is None:
+                return
+            yield sentence
 
     def parse(
         self,
@@ -208,8 +226,12 @@ class Parser:
         }
         if small:
             tensors = packed(tensors)
+        segmenter = None
+        if self.segmenter is not None:
+            weights, segmenter = self.segmenter.state()
+            tensors |= {_SEGMENTER + name: tensor for name, tensor in weights.items()}
         card = self.card or "# A headspan model\n"
-        ModelFolder(about, tensors, self.vocabularies.to_json(), text, None, card).write(path)
+        ModelFolder(about, tensors, self.vocabularies.to_json(), text, segmenter, card).write(path)
 
     @classmethod
     def load(cls, name: str | os.PathLike[str]) -> Parser:
@@ -232,14 +254,19 @@ class Parser:
                 raise HeadspanError(f"{path}: has no tokenizer.json")
             tokenizer = SubwordTokenizer.from_json(folder.tokenizer, special)
             encoder = empty_encoder(encoder_config)
-        network = Network(config.model, vocabularies, encoder)
-        fill(network, folder.tensors, str(path))
+        with torch.device("meta" if _is_meta(encoder) else "cpu"):
+            network = Network(config.model, vocabularies, encoder)
+        own, others = _divided(folder.tensors)
+        fill(network, others, str(path))
         return cls(
             network.eval(),
             config,
             vocabularies,
             tokenizer,
             encoder_config,
+            segmenter=None
+            if folder.segmenter is None
+            else Segmenter.from_state(own, folder.segmenter),
             temperature=temperature,
             card=folder.card,
         )
@@ -278,18 +305,34 @@ class Parser:
         return str(address)
 
 
+def _divided(tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """The segmenter's tensors, under their own names, and the others."""
+    own = {name: tensor for name, tensor in tensors.items() if name.startswith(_SEGMENTER)}
+    others = {name: tensor for name, tensor in tensors.items() if name not in own}
+    return {name.removeprefix(_SEGMENTER): tensor for name, tensor in own.items()}, others
+
+
+def _is_meta(encoder: nn.Module | None) -> bool:
+    """Whether a network around this encoder can do without memory until its weights are there."""
+    return encoder is None or all(tensor.is_meta for tensor in encoder.state_dict().values())
+
+
 def load(name: str | os.PathLike[str] = "en") -> Parser:
     """A parser by the name of an embedded model, or from a model folder."""
     return Parser.load(name)
 
 
 def _lines(pieces: Iterable[str]) -> Iterator[str]:
-    """The lines of a text that comes in pieces."""
-    rest = ""
+    """The lines of a text that comes in pieces, with their ends."""
+    rest: list[str] = []
     for piece in pieces:
-        *whole, rest = (rest + piece).split("\n")
-        yield from whole
-    yield rest
+        for line in piece.splitlines(keepends=True):
+            rest.append(line)
+            if line.endswith("\n"):
+                yield "".join(rest)
+                rest = []
+    if rest:
+        yield "".join(rest)
 
 
 def _as_sentence(words: Sentence | Sequence[str]) -> Sentence:

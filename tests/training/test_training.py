@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from headspan import HeadspanError, conllu
 from headspan.config import Config, Data, Embeddings, Encoder, Model, Training
 from headspan.conllu import Sentence
 from headspan.parser import Parser
+from headspan.text import Segmentation, train_segmenter
 from headspan.training.data import keep, read_treebank, shuffled_batches
 from headspan.training.loop import CHECKPOINT, LOG, MODEL, Stopped, Trainer, rate, train
 
@@ -133,7 +135,9 @@ def test_the_batch_does_not_change_the_parse(treebank: Path, tmp_path: Path) -> 
 
 def test_a_parser_takes_what_it_gets(treebank: Path, tiny_encoder: Path, tmp_path: Path) -> None:
     parser = train(config(treebank, model={"encoder": Encoder(name=str(tiny_encoder))}), tmp_path)
-    assert [parser(["the", "dog", "sees"])] == parser("the dog sees")
+    (from_text,) = parser("the dog sees")
+    assert from_text.forms == ("the", "dog", "sees")
+    assert from_text.heads == parser(["the", "dog", "sees"]).heads
     assert parser.parse([]) == []
     empty = Sentence.from_words([])
     odd = Sentence.from_words(["", "\u200b", "日本", "x" * 10_000, "dog"])
@@ -294,3 +298,30 @@ def test_the_model_card(treebank: Path, tmp_path: Path) -> None:
     assert str(treebank) not in parser.card
     parser.save(tmp_path / "again")
     assert (tmp_path / "again" / "README.md").read_text(encoding="utf-8") == parser.card
+
+
+def test_raw_text_in(treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    short = partial(train_segmenter, settings=Segmentation(epochs=2, steps=1))
+    monkeypatch.setattr("headspan.training.loop.train_segmenter", short)
+    settings = config(treebank, training={"epochs": 2})
+    settings = replace(settings, data=replace(settings.data, segment=True))
+    events: list[dict[str, Any]] = []
+    trainer = Trainer(settings, tmp_path)
+    trainer.run(lambda _, event: events.append(event))
+    assert any("segmenter" in event for event in events)
+    parser = Parser.load(tmp_path / MODEL)
+    text = "the dog sees a cat.\n\nevery Arrow flies!"
+    found = parser(text)
+    assert len(found) >= 2
+    assert " ".join(s.text for s in found) == text.replace("\n\n", " ")
+    assert all(s.heads.count(0) == 1 for s in found)
+    (line,) = parser.sentences(["one two. th", "ree"], lines=True)
+    assert line.text == "one two. three"
+    (plain,) = parser.sentences(["one two. th", "ree"], pretokenized=True)
+    assert plain.forms == ("one", "two.", "three")
+    parser.save(tmp_path / "small", small=True)
+    again = Parser.load(tmp_path / "small")
+    assert again("the dog sees a cat.") == parser("the dog sees a cat.")
+    events.clear()
+    trainer.run(lambda _, event: events.append(event))
+    assert not events  # all of it was there already

@@ -47,6 +47,9 @@ def parse(
         bool,
         typer.Option("--pretokenized", help="Text has a sentence a line, spaces between words."),
     ] = False,
+    lines: Annotated[
+        bool, typer.Option("--lines", help="Text has a sentence a line; its words are found.")
+    ] = False,
     confidence: Annotated[
         bool,
         typer.Option("--confidence", help="Say how probable each arc is: in MISC, or as JSON."),
@@ -67,7 +70,7 @@ def parse(
     if best > 1 and format != "json":
         raise HeadspanError("--best needs --format json: other formats hold one tree a sentence")
     parser = _load(model)
-    segment = partial(parser.sentences, pretokenized=pretokenized)
+    segment = partial(parser.sentences, lines=lines, pretokenized=pretokenized)
     found = chain.from_iterable(sentences(name, segment) for name in inputs)
     parsed = with_progress(
         parser.pipe(found, confidence=confidence, k=best, retag=retag), "sentences"

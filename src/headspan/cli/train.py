@@ -126,6 +126,14 @@ class _Watch:
 
     def __call__(self, trainer: Trainer, event: dict[str, Any]) -> None:
         epoch, last = trainer.progress.epoch, trainer.config.training.epochs
+        if "segmenter" in event:
+            found = event["segmenter"]
+            self.console.print(
+                f"segmenter, epoch {found.epoch}: loss {found.loss:.4f}, dev F1 tokens "
+                f"{found.tokens:.2f}, words {found.words:.2f}, sentences {found.sentences:.2f}",
+                highlight=False,
+            )
+            return
         if "dev_las" in event:
             self.console.print(
                 f"epoch {event['epoch']}/{last}: loss {_losses(event)}, "

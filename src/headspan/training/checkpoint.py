@@ -16,6 +16,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from headspan.errors import HeadspanError
+from headspan.text import Segmenter
 
 
 def save_checkpoint(
@@ -29,6 +30,10 @@ def save_checkpoint(
     for number, moments in optimizer.state_dict()["state"].items():
         for name, value in moments.items():
             tensors[f"optimizer.{number}.{name}"] = torch.as_tensor(value).cpu().contiguous()
+    _write(path, tensors, state)
+
+
+def _write(path: Path, tensors: dict[str, Tensor], state: Any) -> None:
     temporary = path.with_name(f".headspan-{secrets.token_hex(6)}.tmp")
     try:
         save_file(tensors, temporary, metadata={"state": json.dumps(state)})
@@ -44,9 +49,7 @@ def load_checkpoint(
 ) -> dict[str, Any]:
     """Put a run back to where it stood; gives the rest of its state."""
     try:
-        with safe_open(path, framework="pt") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            state: dict[str, Any] = json.loads((file.metadata() or {})["state"])
+        tensors, state = _read(path)
         network.load_state_dict(_below(tensors, "network."))
         moments: dict[int, dict[str, Tensor]] = {}
         for name, tensor in _below(tensors, "optimizer.").items():
@@ -57,6 +60,26 @@ def load_checkpoint(
     except (OSError, SafetensorError, KeyError, ValueError, RuntimeError) as error:
         raise HeadspanError(f"{path}: cannot be resumed from: {error}") from error
     return state
+
+
+def save_segmenter(path: Path, segmenter: Segmenter) -> None:
+    """Keep a segmenter for the rest of a run."""
+    tensors, about = segmenter.state()
+    _write(path, {name: tensor.contiguous() for name, tensor in tensors.items()}, about)
+
+
+def load_segmenter(path: Path) -> Segmenter:
+    """The segmenter that `save_segmenter` kept."""
+    try:
+        return Segmenter.from_state(*_read(path))
+    except (OSError, SafetensorError, KeyError, ValueError) as error:
+        raise HeadspanError(f"{path}: cannot be resumed from: {error}") from error
+
+
+def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    with safe_open(path, framework="pt") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        return tensors, json.loads((file.metadata() or {})["state"])
 
 
 def _below(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

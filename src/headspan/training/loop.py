@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch import nn
@@ -25,13 +25,25 @@ from headspan.nn.network import Loss, Network
 from headspan.nn.pretrained import encoder_table, load_pretrained
 from headspan.parser import Parser
 from headspan.scoring import Evaluation, score
+from headspan.text import Progress as SegmenterProgress
+from headspan.text import Segmenter, train_segmenter
 from headspan.training import processes
+from headspan.training.calibration import fit_temperature
 from headspan.training.card import model_card
-from headspan.training.checkpoint import load_checkpoint, save_checkpoint
+from headspan.training.checkpoint import (
+    load_checkpoint,
+    load_segmenter,
+    save_checkpoint,
+    save_segmenter,
+)
 from headspan.training.data import Kept, keep, read_treebank, shuffled_batches, tensors
 from headspan.training.sinks import open_sinks
 
 CHECKPOINT, MODEL, LOG = "checkpoint.safetensors", "model", "log.jsonl"
+SEGMENTER = "segmenter.safetensors"
+
+Watch: TypeAlias = "Callable[[Trainer, dict[str, Any]], None]"
+"""Is told about every step, every epoch, and every epoch of the segmenter."""
 
 
 class Stopped(HeadspanError):  # noqa: N818 (it is no error)
@@ -114,18 +126,41 @@ class Trainer:
         state = load_checkpoint(path, self.parser.network, self.optimizer)
         self.progress = Progress(**state)
 
-    def run(self, watch: Callable[[Trainer, dict[str, Any]], None] | None = None) -> None:
+    def run(self, watch: Watch | None = None) -> None:
         """Train to the end, or until told to stop by SIGINT or SIGTERM."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        if self.config.data.segment and processes.rank() == 0:
+            self.parser.segmenter = self._segmenter(watch)
         with self._listening():
             while self.progress.epoch < self.config.training.epochs and not self._no_patience():
                 started = time.monotonic()
                 losses = self._epoch(started, watch)
                 self._after_epoch(losses, watch)
+        if processes.rank() == 0:
+            best = Parser.load(self.folder / MODEL)
+            fit_temperature(best, self.dev)
+            best.save(self.folder / MODEL)
 
-    def _epoch(
-        self, started: float, watch: Callable[[Trainer, dict[str, Any]], None] | None
-    ) -> dict[str, float]:
+    def _segmenter(self, watch: Watch | None) -> Segmenter:
+        """The segmenter of this run: trained now, or earlier in the same folder."""
+        path = self.folder / SEGMENTER
+        if path.exists():
+            return load_segmenter(path)
+
+        def report(progress: SegmenterProgress) -> None:
+            if watch:
+                watch(self, {"segmenter": progress})
+
+        original = read_treebank(
+            self.config.data.train, "train"
+        )  # with the trees that were dropped
+        segmenter = train_segmenter(
+            original, self.dev, seed=self.config.training.seed, watch=report
+        )
+        save_segmenter(path, segmenter)
+        return segmenter
+
+    def _epoch(self, started: float, watch: Watch | None) -> dict[str, float]:
         t, progress = self.config.training, self.progress
         plan = self.batches(progress.epoch)
         steps = [plan[k : k + t.accumulate] for k in range(0, len(plan), t.accumulate)]
@@ -217,7 +252,7 @@ class Trainer:
     def _after_epoch(
         self,
         losses: dict[str, float],
-        watch: Callable[[Trainer, dict[str, Any]], None] | None,
+        watch: Watch | None,
     ) -> None:
         progress = self.progress
         started = time.monotonic()
