@@ -6,7 +6,7 @@ PYTHON := $(shell for p in $(PYTHON) python3 python3.13 python3.12 python3.11; d
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test lint types layers pytest clean
+.PHONY: demo test lint types layers pytest model clean
 
 demo: .venv/demo-installed
 	@$(BIN)/headspan draw examples/figure1.conllu
@@ -25,6 +25,13 @@ layers: .venv/test-installed
 
 pytest: .venv/test-installed
 	$(BIN)/python -m pytest
+
+# Trains the embedded English model anew in runs/en, which takes hours on two cores and goes on where
+# it was interrupted, and puts it in place.
+model: .venv/test-installed
+	$(PIP) --editable '.[train]'
+	$(BIN)/headspan train configs/en.toml -o runs/en $$(test -e runs/en/checkpoint.safetensors && echo --resume)
+	$(BIN)/python -c 'from headspan import load; load("runs/en/model").save("src/headspan/models/en", small=True)'
 
 .venv/pip-ready:
 	@test -n "$(PYTHON)" || { echo "headspan needs Python 3.11 or newer; none was found on the PATH" >&2; exit 2; }

@@ -92,18 +92,40 @@ def evaluate(
     punct: Annotated[
         _Punct | None, typer.Option(help="Punctuation, as for score; default: as in training.")
     ] = None,
+    subtypes: Annotated[
+        Literal["keep", "strip"],
+        typer.Option(help="strip compares relations up to the colon, as the CoNLL 2018 task did."),
+    ] = "keep",
+    raw: Annotated[
+        bool,
+        typer.Option("--raw", help="Start from the treebank's text instead of from its words."),
+    ] = False,
     json_: Json = False,
 ) -> None:
-    """Parse a treebank's words and score the result against its trees."""
+    """Parse a treebank's words, or its raw text, and score the result against its trees.
+
+    Tags that the model predicts are predicted and scored, too. `--raw --punct keep --subtypes
+    strip` gives the figures of the CoNLL 2018 evaluation.
+    """
     from headspan import scoring
     from headspan.scoring import report
+    from headspan.text import raw_text
 
     parser = _load(model)
     with conllu.read(gold) as reader:
         treebank = [s for s in reader if len(s)]
-    parsed = with_progress(parser.pipe(treebank, retag=True), "sentences")
+    if raw and parser.segmenter is None:
+        raise HeadspanError(
+            f"{model}: has no segmenter; --raw needs one (data.segment in training)"
+        )
+    given = parser.sentences([raw_text(treebank)]) if raw else treebank
+    parsed = with_progress(parser.pipe(given, retag=True), "sentences")
     result = scoring.score(
-        treebank, parsed, punct=punct or parser.config.data.punct, names=(gold, model)
+        treebank,
+        parsed,
+        punct=punct or parser.config.data.punct,
+        subtypes=subtypes,
+        names=(gold, model),
     )
     if json_:
         print(json.dumps(report.as_json(result), ensure_ascii=False, indent=2))
