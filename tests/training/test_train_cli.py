@@ -80,6 +80,8 @@ def test_evaluate_is_parse_and_score(run: Path, treebank: Path, tmp_path: Path) 
     )
     found = json.loads(headspan("evaluate", treebank / "dev.conllu", "-m", model, "--json").stdout)
     assert found["las"] == scored["las"]
+    raw = headspan("evaluate", treebank / "dev.conllu", "-m", model, "--raw", code=2)
+    assert "has no segmenter, which --raw needs" in raw.stderr
 
 
 def test_info(run: Path) -> None:
