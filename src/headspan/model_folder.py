@@ -48,6 +48,7 @@ class ModelFolder:
         try:
             fresh.mkdir(parents=True)
             save_file(self.tensors, fresh / WEIGHTS, metadata={"format": "pt"})
+            (fresh / WEIGHTS).chmod(0o644)  # safetensors keeps it to its owner
             _write_json(fresh / CONFIG, {"format": FORMAT, **self.about})
             _write_json(fresh / VOCABULARIES, self.vocabularies)
             if self.tokenizer is not None:

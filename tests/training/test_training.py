@@ -296,6 +296,7 @@ def test_the_model_card(treebank: Path, tmp_path: Path) -> None:
     parser = train(config(treebank, training={"epochs": 1}), tmp_path)
     assert "Trained on train.conllu: 60 sentences" in parser.card
     assert str(treebank) not in parser.card
+    assert (tmp_path / MODEL / "model.safetensors").stat().st_mode & 0o044
     parser.save(tmp_path / "again")
     assert (tmp_path / "again" / "README.md").read_text(encoding="utf-8") == parser.card
 

@@ -132,6 +132,7 @@ class _Watch:
                 f"segmenter, epoch {found.epoch}: loss {found.loss:.4f}, dev F1 tokens "
                 f"{found.tokens:.2f}, words {found.words:.2f}, sentences {found.sentences:.2f}",
                 highlight=False,
+                soft_wrap=True,
             )
             return
         if "dev_las" in event:
@@ -140,6 +141,7 @@ class _Watch:
                 f"dev UAS {event['dev_uas']:.2f}, LAS {event['dev_las']:.2f}, "
                 f"{event['seconds'] / 60:.1f} min",
                 highlight=False,
+                soft_wrap=True,
             )
             return
         text = f"epoch {epoch + 1}/{last}, loss {_losses(event)}"

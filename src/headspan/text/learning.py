@@ -25,6 +25,7 @@ from headspan.text.raw import Noise, Passage, passages, raw_text
 from headspan.text.segmenter import Segmenter
 from headspan.vocabulary import UNKNOWN, Vocabulary
 
+_MOST_EPOCHS = 8  # times those asked for
 _SHIFTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
 
 
@@ -34,7 +35,7 @@ class Segmentation:
 
     epochs: int = 14
     steps: int = 1500
-    """Small treebanks have more epochs, so that there are at least so many steps."""
+    """Small treebanks have up to eight times the epochs, so that there are so many steps."""
     window: int = 400
     """Characters of a window, at most."""
     batch: int = 16
@@ -156,6 +157,7 @@ def _epochs(
     network, decider = segmenter.decider.network, segmenter.decider
     windows = sum(-(-len(passage.text) // settings.window) for passage in passages(train))
     epochs = max(settings.epochs, settings.steps * settings.batch // windows)
+    epochs = min(epochs, _MOST_EPOCHS * settings.epochs)
     optimiser = torch.optim.AdamW(network.parameters(), lr=settings.learning_rate, fused=True)
     for epoch in range(epochs):
         examples = [
