@@ -48,7 +48,10 @@ def trained(
 
 @pytest.fixture(scope="module", params=["span", "arc", "joint"])
 def parser(request: Any, treebank: Path, tmp_path_factory: pytest.TempPathFactory) -> Parser:
-    return trained(treebank, tmp_path_factory.mktemp(request.param), structure=request.param)
+    found = trained(treebank, tmp_path_factory.mktemp(request.param), structure=request.param)
+    assert found.temperature != 1.0  # fitted at the end of training
+    found.temperature = 1.0
+    return found
 
 
 @pytest.fixture(scope="module")
