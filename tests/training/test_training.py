@@ -326,3 +326,25 @@ def test_raw_text_in(treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     events.clear()
     trainer.run(lambda _, event: events.append(event))
     assert not events  # all of it was there already
+
+
+@pytest.mark.parametrize("tuned", ["all", "layers", "none"])
+def test_what_of_the_encoder_is_tuned(
+    treebank: Path, tiny_encoder: Path, tmp_path: Path, tuned: Any
+) -> None:
+    encoder = Encoder(name=str(tiny_encoder), tuned=tuned)
+    trainer = Trainer(
+        config(treebank, model={"encoder": encoder}, training={"epochs": 1, "word_dropout": 0.3}),
+        tmp_path,
+    )
+    before = {name: t.clone() for name, t in trainer.parser.network.state_dict().items()}
+    trainer.run()
+    changed = {
+        name
+        for name, tensor in trainer.parser.network.state_dict().items()
+        if not torch.equal(tensor, before[name])
+    }
+    table = "inputs.encoder.encoder.embeddings.word_embeddings.weight"
+    layer = "inputs.encoder.encoder.encoder.layer.0.output.dense.weight"
+    assert "spans.weight" in changed
+    assert (table in changed, layer in changed) == (tuned == "all", tuned != "none")
