@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
@@ -14,11 +13,13 @@ import torch
 from torch import Tensor, nn
 
 from headspan import config as configuration
+from headspan.batching import batches
 from headspan.config import Config
 from headspan.conllu import Sentence
 from headspan.errors import HeadspanError
+from headspan.hub import find_or_fetch, upload
 from headspan.inference import Constraints
-from headspan.model_folder import FILES, ModelFolder, fill, find_model, packed
+from headspan.model_folder import ModelFolder, fill, find_model, packed
 from headspan.nn.inputs import Vocabularies, prepare
 from headspan.nn.network import Network, Output, Parsed, Request
 from headspan.nn.pretrained import empty_encoder
@@ -159,7 +160,8 @@ class Parser:
         output = self.network.parse(inputs, request)
         for b, sentence in enumerate(sentences):
             tagged = self._tagged(sentence, output, b, retag)
-            yield self._result(tagged, output, b, free=request.constraints is None)
+            free = request.constraints is None or request.constraints[b] is None
+            yield self._result(tagged, output, b, free=free)
 
     def _tagged(self, sentence: Sentence, output: Output, b: int, retag: bool) -> Sentence:
         found: dict[str, list[str]] = {}
@@ -278,31 +280,11 @@ class Parser:
     @classmethod
     def from_pretrained(cls, name: str | os.PathLike[str]) -> Parser:
         """`load`; what is no folder and not embedded is fetched from the Hugging Face hub."""
-        try:
-            return cls.load(find_model(name))
-        except HeadspanError:
-            if Path(name).exists() or "/" not in str(name):
-                raise
-        from huggingface_hub import snapshot_download
-
-        try:
-            return cls.load(snapshot_download(str(name), allow_patterns=list(FILES)))
-        except (OSError, ValueError) as error:
-            reason = str(error).strip().split("\n")[0]
-            raise HeadspanError(f"{name}: cannot be fetched from the hub: {reason}") from error
+        return cls.load(find_or_fetch(name))
 
     def push_to_hub(self, name: str, *, private: bool = False) -> str:
         """Upload the model folder to the Hugging Face hub; gives its address."""
-        import tempfile
-
-        from huggingface_hub import HfApi
-
-        with tempfile.TemporaryDirectory() as folder:
-            self.save(Path(folder) / "model")
-            api = HfApi()
-            address = api.create_repo(name, private=private, exist_ok=True)
-            api.upload_folder(repo_id=name, folder_path=Path(folder) / "model")
-        return str(address)
+        return upload(self.save, name, private=private)
 
 
 def _divided(tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
@@ -339,17 +321,3 @@ def _as_sentence(words: Sentence | Sequence[str]) -> Sentence:
     if isinstance(words, str):
         raise HeadspanError("a string among sentences; expected a Sentence or a list of words")
     return words if isinstance(words, Sentence) else Sentence.from_words(words)
-
-
-def batches(order: Sequence[int], costs: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Cut a sequence of sentences into batches whose longest times their number fits the budget."""
-    batch: list[int] = []
-    longest = 0
-    for k in order:
-        longest = max(longest, costs[k])
-        if batch and longest * (len(batch) + 1) > budget:
-            yield batch
-            batch, longest = [], costs[k]
-        batch.append(k)
-    if batch:
-        yield batch

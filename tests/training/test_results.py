@@ -137,6 +137,10 @@ def test_constraints(parser: Parser, sentences: list[Sentence]) -> None:
     assert first.score < free.score
     assert not any("|" in relation for relation in first.deprels)
     assert second.heads == parser(sentences[1]).heads
+    free = parser.parse(sentences)
+    assert [s.heads for s in parser.parse(sentences, constraints=[None] * len(sentences))] == [
+        s.heads for s in free
+    ]
     with pytest.raises(HeadspanError, match="1 constraints for 2 sentences"):
         parser.parse(sentences[:2], constraints=[None])
 

@@ -17,6 +17,7 @@ from headspan.conllu import Sentence
 from headspan.parser import Parser
 from headspan.text import Segmentation, train_segmenter
 from headspan.training.data import keep, read_treebank, shuffled_batches
+from headspan.training.estimate import estimate
 from headspan.training.loop import CHECKPOINT, LOG, MODEL, Stopped, Trainer, rate, train
 
 
@@ -281,7 +282,7 @@ learning_rate = 0.005
 def test_what_it_says_before_it_starts(treebank: Path, tmp_path: Path) -> None:
     trainer = Trainer(config(treebank), tmp_path / "run")
     before = {name: t.clone() for name, t in trainer.parser.network.state_dict().items()}
-    seconds, memory = trainer.estimate()
+    seconds, memory = estimate(trainer)
     assert seconds > 0
     assert memory > 2**26
     assert all(p.grad is None for p in trainer.parser.network.parameters())

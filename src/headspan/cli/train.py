@@ -75,6 +75,8 @@ def _overrides(arguments: list[str]) -> dict[str, str]:
 
 
 def _say_what_comes(trainer: Trainer) -> None:
+    from headspan.training.estimate import estimate
+
     kept, t = trainer.kept, trainer.config.training
     network = trainer.parser.network
     parameters = sum(p.numel() for p in network.parameters())
@@ -91,7 +93,7 @@ def _say_what_comes(trainer: Trainer) -> None:
     )
     steps = -(-len(trainer.batches(0)) // t.accumulate)
     lines.append(f"about {steps:,} steps an epoch, {t.epochs} epochs")
-    seconds, memory = trainer.estimate()
+    seconds, memory = estimate(trainer)
     left = max(t.epochs - trainer.progress.epoch, 0)
     lines.append(
         f"estimate: {seconds / 60:.1f} min an epoch and {seconds * left / 60:.0f} min in all "

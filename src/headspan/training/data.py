@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headspan import conllu
+from headspan.batching import batches
 from headspan.config import Data
 from headspan.conllu import NO_HEAD, Sentence
 from headspan.errors import HeadspanError
@@ -15,7 +16,6 @@ from headspan.nn.inputs import Inputs, Vocabularies, prepare
 from headspan.nn.losses import padded
 from headspan.nn.network import Gold
 from headspan.nn.subwords import SubwordTokenizer
-from headspan.parser import batches
 from headspan.pseudoprojective import projectivize, relation
 from headspan.tree import TreeError, check_tree, headed_spans, is_projective
 

@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -200,7 +199,7 @@ class Trainer:
             share = group[processes.rank() :: processes.count()]
             if not share:
                 continue
-            loss = self._backward(share, words)
+            loss = self.backward(share, words)
             parse += loss.parse.item()
             label += loss.label.item()
             tag += loss.tag.item()
@@ -215,7 +214,7 @@ class Trainer:
         self.optimizer.step()
         return parse, label, tag, words
 
-    def _backward(self, sentences: list[Sentence], words: int) -> Loss:
+    def backward(self, sentences: list[Sentence], words: int) -> Loss:
         """Add the gradient of a batch, whose step has so many words."""
         inputs, gold = tensors(
             sentences,
@@ -227,27 +226,6 @@ class Trainer:
         total = loss.parse + loss.label + loss.tag
         (total / words).backward()  # type: ignore[no-untyped-call]
         return loss
-
-    def estimate(self) -> tuple[float, int]:
-        """Seconds an epoch and bytes in all that training will take, from trying two batches.
-
-        The batch with the most places is the one that takes the most memory; how long it takes
-        stands for all. Leaves no trace: dropout follows from where a step is.
-        """
-        plan = self.batches(self.progress.epoch)
-        places = [len(batch) * max(self.costs[k] for k in batch) for batch in plan]
-        largest = max(range(len(plan)), key=places.__getitem__)
-        self.parser.network.train()
-        seconds = 0.0
-        for number in (0, largest):  # the first also waits for what is compiled
-            started = time.monotonic()
-            sentences = [self.kept.sentences[k] for k in plan[number]]
-            self._backward(sentences, sum(map(len, sentences)))
-            self.optimizer.zero_grad(set_to_none=True)
-            seconds = (time.monotonic() - started) * sum(places) / places[number]
-        parameters = [p for p in self.parser.network.parameters() if p.requires_grad]
-        moments = 2 * sum(p.numel() * p.element_size() for p in parameters)
-        return seconds / processes.count(), peak_memory() + moments
 
     def _after_epoch(
         self,
@@ -317,14 +295,6 @@ class Trainer:
 def _number(*parts: int) -> int:
     """A seed from numbers; dropout depends on where a step is, not on what came before it."""
     return int.from_bytes(hashlib.blake2b(repr(parts).encode(), digest_size=7).digest(), "big")
-
-
-def peak_memory() -> int:
-    """The most bytes that this process has held so far."""
-    import resource  # not there on Windows, where training is not supported
-
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def rate(place: float, epochs: int, warmup: float) -> float:

@@ -1,0 +1,39 @@
+"""Models on the Hugging Face hub: the only place that uses the network."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from headspan.errors import HeadspanError
+from headspan.model_folder import FILES, find_model
+
+
+def find_or_fetch(name: str | os.PathLike[str]) -> Path:
+    """The folder of a model that is here, or else of the hub's `owner/name`, fetched."""
+    try:
+        return find_model(name)
+    except HeadspanError:
+        if Path(name).exists() or "/" not in str(name):
+            raise
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(str(name), allow_patterns=list(FILES)))
+    except (OSError, ValueError) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise HeadspanError(f"{name}: cannot be fetched from the hub: {reason}") from error
+
+
+def upload(save: Callable[[Path], None], name: str, *, private: bool) -> str:
+    """Upload the model folder that `save` writes; gives its address."""
+    from huggingface_hub import HfApi
+
+    with tempfile.TemporaryDirectory() as folder:
+        save(Path(folder) / "model")
+        api = HfApi()
+        address = api.create_repo(name, private=private, exist_ok=True)
+        api.upload_folder(repo_id=name, folder_path=Path(folder) / "model")
+    return str(address)

@@ -1,0 +1,38 @@
+"""How long training will take, and how much memory."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+
+from headspan.training import processes
+from headspan.training.loop import Trainer
+
+
+def estimate(trainer: Trainer) -> tuple[float, int]:
+    """Seconds an epoch and bytes in all that training will take, from trying two batches.
+
+    The batch with the most places is the one that takes the most memory; how long it takes stands
+    for all. Leaves no trace: dropout follows from where a step is.
+    """
+    plan = trainer.batches(trainer.progress.epoch)
+    places = [len(batch) * max(trainer.costs[k] for k in batch) for batch in plan]
+    largest = max(range(len(plan)), key=places.__getitem__)
+    network = trainer.parser.network.train()
+    seconds = 0.0
+    for number in (0, largest):  # the first also waits for what is compiled
+        started = time.monotonic()
+        sentences = [trainer.kept.sentences[k] for k in plan[number]]
+        trainer.backward(sentences, sum(map(len, sentences)))
+        trainer.optimizer.zero_grad(set_to_none=True)
+        seconds = (time.monotonic() - started) * sum(places) / places[number]
+    learned = [p for p in network.parameters() if p.requires_grad]
+    moments = 2 * sum(p.numel() * p.element_size() for p in learned)
+    return seconds / processes.count(), _peak_memory() + moments
+
+
+def _peak_memory() -> int:
+    """The most bytes that this process has held so far."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
