@@ -57,8 +57,11 @@ def _model(folder: str) -> dict[str, Any]:
         "structure": m.structure,
         "loss": m.loss,
         "inputs": ", ".join(inputs),
+        "predicts": ", ".join(["heads", "relations", *m.tagger.columns]),
+        "raw text": "yes" if parser.segmenter else "no",
         "BiLSTM": f"{m.lstm_layers} × {m.lstm_size}",
         "non-projective trees": parser.config.data.nonprojective,
+        "temperature of confidences": parser.temperature,
         "relations": len(parser.vocabularies.labels.names),
         "parameters": sum(p.numel() for p in parser.network.parameters()),
     }
