@@ -81,7 +81,7 @@ def test_evaluate_is_parse_and_score(run: Path, treebank: Path, tmp_path: Path) 
     found = json.loads(headspan("evaluate", treebank / "dev.conllu", "-m", model, "--json").stdout)
     assert found["las"] == scored["las"]
     raw = headspan("evaluate", treebank / "dev.conllu", "-m", model, "--raw", code=2)
-    assert "has no segmenter, which --raw needs" in raw.stderr
+    assert "has no segmenter; --raw needs one" in raw.stderr
 
 
 def test_info(run: Path) -> None:
