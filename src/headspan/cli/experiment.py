@@ -153,3 +153,36 @@ def report(
     name, runs = read_folder(folder)
     for path in write_report(gather(name, runs, folder), output or folder):
         print(path)
+
+
+@app.command()
+def analyse(
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="The treebank.")],
+    systems: Annotated[
+        list[str], typer.Argument(metavar="SYSTEM…", help="Parsers' outputs for its words.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where everything goes.")
+    ],
+    names: Annotated[
+        str, typer.Option(metavar="A,B…", help="What to call the systems; default: their files.")
+    ] = "",
+    punct: Annotated[_Punct, typer.Option(help="Punctuation, as for `headspan score`.")] = "keep",
+    sentences: Annotated[
+        int, typer.Option(min=0, help="How many sentences that differ most to draw.")
+    ] = 20,
+) -> None:
+    """Draw where systems are right and wrong, as in the paper's figure 4.
+
+    UAS by sentence length, F1 by distance to root, by dependency length and, for headed spans, by
+    span length, with 95% bootstrap intervals as bands: PNG, SVG, and the data as CSV. Of the first
+    two systems also the differences in LAS by relation and UPOS, and the sentences on which they
+    differ most.
+    """
+    from headspan.experiments.analysis import analyse as run_analysis
+
+    called = [name.strip() for name in names.split(",")] if names else []
+    for path in run_analysis(
+        gold, systems, output, names=called, punct=punct, most=sentences
+    ):  # fmt: skip
+        print(path)
