@@ -119,7 +119,7 @@ def draw_bars(
     with rc_context(_STYLE | {"axes.spines.left": False, "ytick.major.size": 0}):
         figure = Figure(figsize=(5.6, 1.1 + 0.19 * len(rows)), layout="constrained")
         axes = figure.subplots()
-        colours = [_COLOURS[0] if d >= 0 else _COLOURS[1] for d in differences]
+        colours = [_COLOURS[d >= 0] for d in differences]  # that of the better one's line
         axes.barh(
             places, differences, color=colours, height=0.72,
             xerr=arms, error_kw={"elinewidth": 0.8, "ecolor": "#444444", "capsize": 1.5},
