@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +12,9 @@ import typer
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
+
+from headspan.cli.options import Json, show, terminal
+from headspan.errors import HeadspanError
 
 if TYPE_CHECKING:
     from headspan.experiments.runner import Job
@@ -186,3 +190,54 @@ def analyse(
         gold, systems, output, names=called, punct=punct, most=sentences
     ):  # fmt: skip
         print(path)
+
+
+@app.command()
+def speed(
+    models: Annotated[list[str], typer.Argument(metavar="MODEL…", help="Model folders.")],
+    treebank: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Whose words to parse; default: made-up sentences."),
+    ] = None,
+    threads: Annotated[int, typer.Option(min=1, help="How many threads.")] = 1,
+    repeat: Annotated[int, typer.Option(min=1, help="How often; medians are shown.")] = 3,
+    json_: Json = False,
+) -> None:
+    """Measure sentences and words a second by sentence length, on the CPU and on CUDA if there is.
+
+    Models take turns, each after a run that is not counted.
+    """
+    from headspan import conllu
+    from headspan.experiments.speed import made_up, speeds
+    from headspan.parser import Parser
+
+    if len(set(models)) < len(models):
+        raise HeadspanError("a model is given twice; expected different ones")
+    sentences = [s for s in conllu.read(treebank) if len(s)] if treebank else made_up()
+    if not sentences:
+        raise HeadspanError(f"{treebank}: has no sentences")
+    rows = speeds(
+        {model: Parser.load(model) for model in models}, sentences, threads=threads, repeat=repeat
+    )
+    if json_:
+        found = [
+            {
+                **vars(row),
+                "sentences_a_second": row.sentences_a_second,
+                "words_a_second": row.words_a_second,
+            }
+            for row in rows
+        ]
+        print(json.dumps({"treebank": treebank, "speeds": found}, ensure_ascii=False, indent=2))
+        return
+    table = Table(box=None, pad_edge=False)
+    for name in ("model", "structure", "device", "length"):
+        table.add_column(name)
+    for name in ("sentences", "words", "sentences/s", "words/s"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        table.add_row(
+            row.model, row.structure, row.device, row.bucket, f"{row.sentences:,}",
+            f"{row.words:,}", f"{row.sentences_a_second:,.0f}", f"{row.words_a_second:,.0f}",
+        )  # fmt: skip
+    show(terminal(), table)
