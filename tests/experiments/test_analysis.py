@@ -122,7 +122,7 @@ def test_mistakes(systems: tuple[Path, Path, Path], treebank: Path, tmp_path: Pa
     gold, arc, span = map(str, systems)
     for others, names, message in (
         ([arc, span], ["one"], "1 names for 2 systems"),
-        ([arc, arc], [], "systems are called arc, arc; name them apart"),
+        ([arc, arc], [], "systems are called systems0, systems0; name them apart"),
         ([arc] * 7, [], "a plot can tell 6 apart"),
         ([], [], "no system is given"),
         ([str(treebank / "dev.conllu")], [], "has 12 sentences; expected the 20 of"),

@@ -57,9 +57,11 @@ def test_means_deviations_and_differences(plan: Path, stub: list[str], tmp_path:
     assert arc["test_uas"]["mean"] == pytest.approx(100 * (words - 1) / words)
     assert span["best"] == {"model": str(out / "tiny-span-max-margin-2/model"), "dev_las": 92.0}
     (pair,) = found["comparisons"]
-    assert (pair["first"]["structure"], pair["seeds"]) == ("span", (1, 2))
-    assert pair["uas"]["difference"] == pytest.approx(-100 / words)
-    assert pair["las"]["difference"] == pytest.approx(-100 / words)
+    assert (pair["first"]["structure"], pair["seeds"]) == ("arc", (1, 2))
+    assert pair["uas"]["difference"] == pytest.approx(100 / words)
+    assert pair["las"]["difference"] == pytest.approx(100 / words)
+    assert pair["las"]["second"] == pytest.approx(sum(las) / 2)
+    assert pair["las"]["p"] > 0.05  # one word
     assert [r["best_epoch"] for r in found["runs"]] == [2] * 4
     text = as_markdown(results)
     assert "| tiny | span | max-margin | 2 | 93.50 ± 0.71 | 91.50 ± 0.71 | 100.00 ± 0.00 |" in text

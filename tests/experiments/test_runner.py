@@ -1,14 +1,17 @@
 """Plans, and running them: skipping, resuming, failing, stopping."""
 
 import _thread
+import io
 import json
 import threading
 import time
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from conftest import ROOT
+from headspan.cli.experiment import _progress
 from headspan.errors import HeadspanError
 from headspan.experiments.folder import locked, read_record
 from headspan.experiments.plan import Plan, read_plan, runs_of
@@ -159,6 +162,30 @@ def test_a_run_that_somebody_else_holds_is_left_alone(
     assert [job.record.state for job in jobs] == ["waiting", "finished"]
     with pytest.raises(HeadspanError, match="0 workers"):
         run_all(runs, out, workers=0)
+
+
+def test_a_run_without_its_treebank_is_not_even_started(
+    plan: Path, stub: list[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    (job,) = run_all(runs_of(read_plan(plan, data="nowhere"))[:1], out, command=stub)
+    assert job.record.error == (
+        "there is no nowhere/tiny/train.conllu and no nowhere/tiny/dev.conllu"
+    )
+    assert not (job.folder / "calls").exists()
+
+
+def test_the_table_of_progress(
+    plan: Path, stub: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STUB", "fail2")
+    jobs = run_all(runs_of(read_plan(plan)), tmp_path / "out", command=stub)
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(_progress(jobs))
+    lines = [line.split() for line in console.export_text().splitlines()]
+    assert lines[1] == ["tiny-span-max-margin-1", "finished", "3", "91.00", "0"]
+    assert lines[3][:2] == ["tiny-span-max-margin-2", "failed"]
+    assert lines[3][-4:] == ["finite", "in", "epoch", "1"]
 
 
 def test_names_are_those_of_training() -> None:

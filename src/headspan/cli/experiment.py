@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -25,6 +26,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 _Punct = Literal["keep", "upos", "chars", "ptb", "ctb"]
+_SECONDS = 2.0  # between drawings of the table, if nothing has changed
 _STYLES = {"finished": "green", "running": "cyan", "failed": "red", "stopped": "yellow"}
 
 
@@ -87,6 +89,8 @@ class _Watch:
         self.console = Console(file=sys.stderr, highlight=False)
         self.live = Live(console=self.console, auto_refresh=False)
         self.said: dict[str, str] = {}
+        self.states: Sequence[str] = []
+        self.drawn = 0.0
 
     def __enter__(self) -> _Watch:
         if self.console.is_terminal:
@@ -99,7 +103,10 @@ class _Watch:
 
     def __call__(self, jobs: Sequence[Job]) -> None:
         if self.console.is_terminal:
-            self.live.update(_progress(jobs), refresh=True)
+            states = [job.record.state for job in jobs]
+            if states != self.states or time.monotonic() - self.drawn > _SECONDS:
+                self.states, self.drawn = states, time.monotonic()
+                self.live.update(_progress(jobs), refresh=True)
             return
         for job in jobs:
             line = job.record.state + (f": {job.record.error}" if job.record.error else "")
@@ -207,12 +214,12 @@ def speed(
 
     Models take turns, each after a run that is not counted.
     """
+    if len(set(models)) < len(models):
+        raise HeadspanError("a model is given twice; expected different ones")
     from headspan import conllu
     from headspan.experiments.speed import made_up, speeds
     from headspan.parser import Parser
 
-    if len(set(models)) < len(models):
-        raise HeadspanError("a model is given twice; expected different ones")
     sentences = [s for s in conllu.read(treebank) if len(s)] if treebank else made_up()
     if not sentences:
         raise HeadspanError(f"{treebank}: has no sentences")

@@ -40,7 +40,8 @@ def analyse(
     """Write plots (PNG, SVG), their data (CSV) and, of two systems, where they differ most.
 
     systems: one or more parses of the gold treebank's own words. names: what plots call them;
-    default: the names of their files. most: how many sentences are drawn.
+        default: the names of their files, or of their folders where all files have one name.
+    most: how many sentences are drawn.
     """
     plots.check_matplotlib()
     names = _named(systems, names)
@@ -78,6 +79,8 @@ def _named(systems: Sequence[str], names: Sequence[str]) -> list[str]:
     if names and len(names) != len(systems):
         raise HeadspanError(f"{len(names)} names for {len(systems)} systems; expected one for each")
     found = list(names) or [Path(path).name.split(".")[0] for path in systems]
+    if not names and len(set(found)) < len(found):  # the test.conllu of several runs
+        found = [Path(path).absolute().parent.name for path in systems]
     if len(set(found)) < len(found):
         raise HeadspanError(f"systems are called {', '.join(found)}; name them apart with --names")
     return found

@@ -18,6 +18,8 @@ from headspan.experiments.published import Published, published
 from headspan.experiments.runner import parse_test
 from headspan.scoring import Comparison, Evaluation, compare_runs, score
 
+_STRUCTURES, _LOSSES = ("arc", "span", "joint"), ("local", "crf", "max-margin")
+
 
 @dataclass(frozen=True)
 class Result:
@@ -118,7 +120,7 @@ def gather(
     cells = _cells(results)
     pairs = [
         pair
-        for first, second in itertools.combinations(cells, 2)
+        for first, second in itertools.combinations(_baselines_first(cells), 2)
         if _comparable(first, second) and (pair := _pair(first, second, samples))
     ]
     return Results(name, tuple(results), tuple(cells), tuple(pairs), tuple(notes))
@@ -155,6 +157,19 @@ def _cells(results: Sequence[Result]) -> list[Cell]:
         Cell(*key, tuple(some), published(some[0].run.corpus, *key))
         for key, some in grouped.items()
     ]
+
+
+def _baselines_first(cells: Sequence[Cell]) -> list[Cell]:
+    """Treebanks as they are, and in each what the paper improves upon before the improvement."""
+    treebanks = list(dict.fromkeys(cell.treebank for cell in cells))
+    return sorted(
+        cells,
+        key=lambda cell: (
+            treebanks.index(cell.treebank),
+            _STRUCTURES.index(cell.structure),
+            _LOSSES.index(cell.loss),
+        ),
+    )
 
 
 def _comparable(first: Cell, second: Cell) -> bool:

@@ -111,6 +111,9 @@ def _start(job: Job, command: Sequence[str], environment: dict[str, str]) -> boo
         config = config_table(job.run)
         if job.record.config and (differ := changed(job.record.config, config)):
             raise HeadspanError(f"was begun with other settings: {'; '.join(differ)}")
+        files = [job.run.settings[f"data.{part}"] for part in ("train", "dev")]
+        if missing := [file for file in files if not Path(file).exists()]:
+            raise HeadspanError(f"there is no {' and no '.join(missing)}")
     except HeadspanError as error:
         job.record = replace(job.record, state="failed", error=str(error))
         write_record(job.folder, job.record)
