@@ -140,7 +140,8 @@ def test_a_real_run_from_plan_to_report(plan: Path, tmp_path: Path) -> None:
     assert not out.exists()
     done = headspan("experiment", "run", plan, "-o", out)
     assert done.stdout == f"1 of 1 runs are finished, 0 failed: {out}\n"
-    assert "tiny-span-max-margin-1: finished" in done.stderr
+    assert "tiny-span-max-margin-1: running\n" in done.stderr
+    assert "tiny-span-max-margin-1: finished, epoch 1, best dev LAS" in done.stderr
     headspan("experiment", "report", out)
     run = json.loads((out / "report.json").read_text(encoding="utf-8"))["runs"][0]
     parsed = conllu.read(out / "tiny-span-max-margin-1" / "test.conllu")

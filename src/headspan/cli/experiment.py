@@ -109,11 +109,25 @@ class _Watch:
                 self.live.update(_progress(jobs), refresh=True)
             return
         for job in jobs:
-            line = job.record.state + (f": {job.record.error}" if job.record.error else "")
-            line = "is run elsewhere" if job.elsewhere else line
+            line = _line(job)
             if line not in ("waiting", self.said.get(job.run.name)):
                 print(f"{job.run.name}: {line}", file=sys.stderr, flush=True)
                 self.said[job.run.name] = line
+
+
+def _line(job: Job) -> str:
+    """How a run stands, for a pipe."""
+    from headspan.experiments.folder import best_epoch, read_log
+
+    if job.elsewhere:
+        return "is run elsewhere"
+    if job.record.error:
+        return f"{job.record.state}: {job.record.error}"
+    log = read_log(job.folder) if job.record.state != "waiting" else []
+    best = best_epoch(log)
+    if best is None:
+        return job.record.state
+    return f"{job.record.state}, epoch {len(log)}, best dev LAS {best['dev_las']:.2f}"
 
 
 def _progress(jobs: Sequence[Job]) -> Table:

@@ -114,7 +114,7 @@ def _check(grid: Grid, where: str) -> None:
 
 
 def runs_of(plan: Plan) -> list[Run]:
-    """The trainings of a plan. Seeds come last, so that early results are of all structures."""
+    """The trainings of a plan; all systems of a treebank on one seed before the next seed."""
     runs = [
         Run(treebank, structure, loss, seed, grid.base, grid.corpus,
             _settings(grid, plan.data, treebank, structure, loss, seed))

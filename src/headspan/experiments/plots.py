@@ -93,7 +93,7 @@ def _lines(axes: Axes, by: str, systems: Mapping[str, Series], measure: str) -> 
         )  # fmt: skip
         lowest, highest = min(lowest, *low), max(highest, *high)
     room = max(_HEADROOM * (highest - lowest), 0.1)
-    axes.set_ylim(max(0.0, lowest - room), min(100.0 + room, highest + room))
+    axes.set_ylim(max(-room, lowest - room), min(100.0 + room, highest + room))
     axes.set_xlim(-0.3, len(shown) - 0.7)
     axes.set_xticks(list(places), shown)
     axes.set_xlabel(title(by))
