@@ -95,6 +95,29 @@ def test_intervals_shrink_to_nothing_for_a_perfect_system(treebank: Path) -> Non
     assert points["≥8"].low == 0  # no such arc
 
 
+def test_other_bins(systems: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    gold, arc, _ = map(str, systems)
+    headspan(
+        "experiment", "analyse", gold, arc, "-o", tmp_path / "out", "--bins",
+        "dependency_length=1,3", "--bins", "root_distance=0,2",
+    )  # fmt: skip
+    assert [row["bin"] for row in rows(tmp_path / "out" / "dependency_length.csv")] == ["1-2", "≥3"]
+    assert len(rows(tmp_path / "out" / "root_distance.csv")) == 2
+    assert not (tmp_path / "out" / "relation.csv").exists()  # that takes two systems
+    wrong: list[tuple[str, list[int], str]] = [
+        ("relation", [1, 2], "bins for 'relation'; expected sentence_length"),
+        ("span_length", [2, 3], "bins of span_length are 2, 3; expected rising numbers from 1 on"),
+        ("root_distance", [0, 3, 3], "expected rising numbers from 0 on"),
+    ]
+    for by, ends, message in wrong:
+        with pytest.raises(HeadspanError, match=message):
+            analyse(gold, [arc], tmp_path / "no", bins={by: ends})
+    done = headspan(
+        "experiment", "analyse", gold, arc, "-o", tmp_path / "no", "--bins", "x=1,y", code=2
+    )
+    assert "--bins x=1,y: expected bins such as sentence_length=1,10,20" in done.stderr
+
+
 def test_figures_can_be_read(out: Path) -> None:
     for path in out.glob("*.png"):
         assert path.read_bytes().startswith(b"\x89PNG")

@@ -193,6 +193,12 @@ def analyse(
         str, typer.Option(metavar="A,B…", help="What to call the systems; default: their files.")
     ] = "",
     punct: Annotated[_Punct, typer.Option(help="Punctuation, as for `headspan score`.")] = "keep",
+    bins: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="BY=N,N…", help="Lower ends of bins, as in sentence_length=1,10,20; can repeat."
+        ),
+    ] = None,
     sentences: Annotated[
         int, typer.Option(min=0, help="How many sentences that differ most to draw.")
     ] = 20,
@@ -207,10 +213,21 @@ def analyse(
     from headspan.experiments.analysis import analyse as run_analysis
 
     called = [name.strip() for name in names.split(",")] if names else []
+    ends = dict(map(_bins, bins or []))
     for path in run_analysis(
-        gold, systems, output, names=called, punct=punct, most=sentences
-    ):  # fmt: skip
+        gold, systems, output, names=called, punct=punct, bins=ends, most=sentences
+    ):
         print(path)
+
+
+def _bins(text: str) -> tuple[str, list[int]]:
+    by, _, numbers = text.partition("=")
+    try:
+        return by, [int(number) for number in numbers.split(",")]
+    except ValueError:
+        raise HeadspanError(
+            f"--bins {text}: expected bins such as sentence_length=1,10,20"
+        ) from None
 
 
 @app.command()

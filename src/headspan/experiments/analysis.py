@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from headspan.conllu import Sentence
@@ -23,7 +24,7 @@ from headspan.experiments.measures import (
 from headspan.files import open_output
 from headspan.render import draw_tree
 from headspan.render.terminal import text_width
-from headspan.scoring import Punct
+from headspan.scoring import Bins, Punct
 from headspan.tree import TreeError
 
 
@@ -34,6 +35,7 @@ def analyse(
     *,
     names: Sequence[str] = (),
     punct: Punct = "keep",
+    bins: Mapping[str, Bins] | None = None,
     samples: int = 1000,
     most: int = 20,
 ) -> list[Path]:
@@ -41,15 +43,19 @@ def analyse(
 
     systems: one or more parses of the gold treebank's own words. names: what plots call them;
         default: the names of their files, or of their folders where all files have one name.
+    bins: the lower ends of bins for some of the four plots; default: the paper's.
     most: how many sentences are drawn.
     """
     plots.check_matplotlib()
+    bins = _checked(bins or {})
     names = _named(systems, names)
     scored = read_systems(gold, systems, names, punct=punct)
     folder.mkdir(parents=True, exist_ok=True)
     panels = {}
     for by, measure in FIGURE_4.items():
-        panels[by] = {s.name: series(s, by, measure, samples=samples) for s in scored}
+        panels[by] = {
+            s.name: series(s, by, measure, bins=bins.get(by), samples=samples) for s in scored
+        }
         write_series(folder / f"{by}.csv", panels[by])
         plots.draw_lines({by: panels[by]}, FIGURE_4, folder / by)
     plots.draw_lines(panels, FIGURE_4, folder / "figure4")
@@ -69,6 +75,20 @@ def analyse(
     return sorted(
         p for p in folder.iterdir() if p.suffix in (".png", ".svg", ".csv", ".md", ".html")
     )
+
+
+def _checked(bins: Mapping[str, Bins]) -> Mapping[str, Bins]:
+    for by, ends in bins.items():
+        if by not in FIGURE_4:
+            raise HeadspanError(f"bins for {by!r}; expected {', '.join(FIGURE_4)}")
+        least = 0 if by == "root_distance" else 1
+        # lower bins would take in what has no such number, higher ones leave words out
+        if not ends or ends[0] != least or any(a >= b for a, b in pairwise(ends)):
+            found = ", ".join(map(str, ends))
+            raise HeadspanError(
+                f"bins of {by} are {found}; expected rising numbers from {least} on"
+            )
+    return bins
 
 
 def _named(systems: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -15,7 +15,7 @@ from headspan import conllu
 from headspan.conllu import Sentence
 from headspan.errors import HeadspanError
 from headspan.files import open_output
-from headspan.scoring import BREAKDOWNS, Evaluation, Punct, Score, breakdown, score
+from headspan.scoring import BREAKDOWNS, Bins, Evaluation, Punct, Score, breakdown, score
 
 FIGURE_4: Mapping[str, str] = {
     "sentence_length": "uas",
@@ -82,10 +82,18 @@ def _check_same(gold: list[Sentence], system: list[Sentence], name: str, path: s
             )
 
 
-def series(system: System, by: str, measure: str, *, samples: int = 1000, seed: int = 0) -> Series:
-    """A breakdown of one system with bootstrap intervals over sentences."""
-    whole = breakdown(system.whole, by)
-    drawn = _resampled(_counts(system, by, measure, list(whole)), samples, seed)
+def series(
+    system: System,
+    by: str,
+    measure: str,
+    *,
+    bins: Bins | None = None,
+    samples: int = 1000,
+    seed: int = 0,
+) -> Series:
+    """A breakdown of one system, with bootstrap intervals over sentences."""
+    whole = breakdown(system.whole, by, bins=bins)
+    drawn = _resampled(_counts(system, by, measure, list(whole), bins), samples, seed)
     low, high = _interval(drawn)
     return {
         name: Point(scores[measure], low[k], high[k])
@@ -141,12 +149,14 @@ def _interval(drawn: npt.NDArray[np.float64]) -> tuple[list[float], list[float]]
     return ends
 
 
-def _counts(system: System, by: str, measure: str, names: Sequence[str]) -> npt.NDArray[np.float64]:
+def _counts(
+    system: System, by: str, measure: str, names: Sequence[str], bins: Bins | None = None
+) -> npt.NDArray[np.float64]:
     """(sentences, rows, 4): right ones of the system's, gold, system, found in gold."""
     place = {name: k for k, name in enumerate(names)}
     counts = np.zeros((len(system.sentences), len(names), 4))
     for number, evaluation in enumerate(system.sentences):
-        for name, scores in breakdown(evaluation, by).items():
+        for name, scores in breakdown(evaluation, by, bins=bins).items():
             if name in place:
                 s = scores[measure]
                 found = s.correct if s.found < 0 else s.found
