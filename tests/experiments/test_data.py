@@ -109,6 +109,8 @@ def test_archives_that_are_none(tmp_path: Path) -> None:
         prepare_ud(tmp_path / "nothing", tmp_path / "data")
     with pytest.raises(HeadspanError, match=r"'\.\./x' is no treebank"):
         prepare_ud(path, tmp_path / "data", treebanks=["../x"])
+    with pytest.raises(HeadspanError, match=r"'\.\./2' is no release"):
+        prepare_ud(path, tmp_path / "data", release="../2")
 
 
 def test_ud_from_folders(tmp_path: Path) -> None:

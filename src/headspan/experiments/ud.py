@@ -65,6 +65,8 @@ def prepare_ud(
     for name in wanted:
         if not _FILE.fullmatch(f"{name}-ud-dev.conllu"):
             raise HeadspanError(f"{name!r} is no treebank of UD; expected a name such as en_ewt")
+    if not re.fullmatch(r"\d+\.\d+", release):
+        raise HeadspanError(f"{release!r} is no release of UD; expected a number such as 2.2")
     if source.is_dir():
         found_in = {str(source.resolve())} | {child.name for child in source.iterdir()}
         return _prepare(source, output, wanted, release, _release(found_in), str(source))
