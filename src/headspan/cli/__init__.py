@@ -14,7 +14,9 @@ from headspan import __version__
 from headspan.cli import (
     benchmark,
     convert,
+    data,
     draw,
+    experiment,
     info,
     parse,
     pseudoprojective,
@@ -47,6 +49,8 @@ app.command()(draw.draw)
 app.command()(convert.convert)
 app.command()(pseudoprojective.projectivize)
 app.command()(pseudoprojective.deprojectivize)
+app.add_typer(experiment.app, name="experiment")
+app.add_typer(data.app, name="data")
 
 
 def _show_version(asked: bool) -> None:

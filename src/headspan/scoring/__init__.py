@@ -7,7 +7,7 @@ result["las"].f1
 from headspan.scoring.breakdowns import BREAKDOWNS, Bins, breakdown, confusion
 from headspan.scoring.metrics import METRICS, Evaluation, Punct, Score, Subtypes, score
 from headspan.scoring.report import as_json, compare_as_json
-from headspan.scoring.significance import Comparison, Difference, compare
+from headspan.scoring.significance import Comparison, Difference, compare, compare_runs
 
 __all__ = [
     "BREAKDOWNS",
@@ -23,6 +23,7 @@ __all__ = [
     "breakdown",
     "compare",
     "compare_as_json",
+    "compare_runs",
     "confusion",
     "score",
 ]

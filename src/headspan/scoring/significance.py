@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -49,13 +49,35 @@ def compare(
 
     samples: how many times each is done. The same seed gives the same figures.
     """
-    if (
-        first.gold.sentence_ranges != second.gold.sentence_ranges
-        or first.gold_counts != second.gold_counts
-    ):
-        raise ScoringError("two systems can only be compared on the same words of a gold treebank")
-    if first.subtypes != second.subtypes:
-        raise ScoringError("two systems can only be compared with subtypes kept in both or in none")
+    return compare_runs([first], [second], samples=samples, seed=seed)
+
+
+def compare_runs(
+    first: Sequence[Evaluation],
+    second: Sequence[Evaluation],
+    *,
+    samples: int = 10_000,
+    seed: int = 0,
+) -> Comparison:
+    """`compare` for two systems that were each trained several times, paired run by run.
+
+    A sentence is drawn or exchanged with all its runs at once, for what several runs make of one
+    sentence is not independent. How much seeds differ is another question.
+    """
+    if not first or len(first) != len(second):
+        raise ScoringError(f"cannot pair {len(first)} runs with {len(second)}")
+    for one in (*first, *second):
+        if (
+            one.gold.sentence_ranges != first[0].gold.sentence_ranges
+            or one.gold_counts != first[0].gold_counts
+        ):
+            raise ScoringError(
+                "two systems can only be compared on the same words of a gold treebank"
+            )
+        if one.subtypes != first[0].subtypes:
+            raise ScoringError(
+                "two systems can only be compared with subtypes kept in both or in none"
+            )
     if samples < 1 or seed < 0:
         raise ScoringError(f"cannot draw {samples} samples with seed {seed}")
     rng = np.random.default_rng(seed)
@@ -64,9 +86,13 @@ def compare(
         "las": lambda e: e.both_right,
     }
     return {
-        metric: _difference(_counts(first, right), _counts(second, right), samples, rng)
+        metric: _difference(_summed(first, right), _summed(second, right), samples, rng)
         for metric, right in measures.items()
     }
+
+
+def _summed(runs: Sequence[Evaluation], right: Callable[[Evaluation], list[bool]]) -> _Counts:
+    return np.asarray(np.sum([_counts(run, right) for run in runs], axis=0))
 
 
 def _counts(e: Evaluation, right: Callable[[Evaluation], list[bool]]) -> _Counts:

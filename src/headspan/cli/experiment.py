@@ -1,0 +1,281 @@
+"""headspan experiment: grids of trainings, their report, error analysis and speed."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from headspan.cli.options import Json, show, terminal
+from headspan.errors import HeadspanError
+
+if TYPE_CHECKING:
+    from headspan.experiments.runner import Job
+
+app = typer.Typer(
+    help="Grids of trainings and their report, error analysis, speed.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+_Punct = Literal["keep", "upos", "chars", "ptb", "ctb"]
+_SECONDS = 2.0  # between drawings of the table, if nothing has changed
+_STYLES = {"finished": "green", "running": "cyan", "failed": "red", "stopped": "yellow"}
+
+
+@app.command()
+def run(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN.toml", help="The plan.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FOLDER", help="Where the runs live; default: runs/PLAN."
+        ),
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="How many trainings at a time.")] = 1,
+    data: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER", help="Where the corpora are, instead of the plan's `data`."),
+    ] = None,
+    dry: Annotated[
+        bool, typer.Option("--dry", help="List the runs and what they need; start nothing.")
+    ] = False,
+) -> None:
+    """Run the trainings of a plan, each in its own folder and process.
+
+    Finished runs are left alone, interrupted ones go on from their checkpoint, and a run that
+    fails is noted and does not stop the rest. Ctrl-C asks the trainings to write a checkpoint.
+    """
+    from headspan.experiments.folder import write_plan
+    from headspan.experiments.plan import PARTS, read_plan, runs_of
+    from headspan.experiments.runner import run_all
+
+    read = read_plan(plan, data=data)
+    runs = runs_of(read)
+    for one in runs:
+        one.config()  # a mistake in the plan is said before any work
+    folder = output or Path("runs") / read.name
+    if dry:
+        for one in runs:
+            files = [one.settings[f"data.{part}"] for part in PARTS]
+            missing = [file for file in files if not Path(file).exists()]
+            print(one.name + (f": there is no {', '.join(missing)}" if missing else ""))
+        return
+    write_plan(folder, read.name, runs)
+    with _Watch() as watch:
+        jobs = run_all(runs, folder, workers=workers, watch=watch)
+    failed = [job for job in jobs if job.record.state == "failed"]
+    elsewhere = sum(job.elsewhere for job in jobs)
+    print(
+        f"{sum(job.record.state == 'finished' for job in jobs)} of {len(jobs)} runs are finished, "
+        f"{len(failed)} failed" + (f", {elsewhere} are run elsewhere" if elsewhere else "")
+        + f": {folder}"
+    )  # fmt: skip
+    if failed:
+        raise typer.Exit(1)
+
+
+class _Watch:
+    """A live table in a terminal; elsewhere a line whenever a run changes its state."""
+
+    def __init__(self) -> None:
+        self.console = Console(file=sys.stderr, highlight=False)
+        self.live = Live(console=self.console, auto_refresh=False)
+        self.said: dict[str, str] = {}
+        self.states: Sequence[str] = []
+        self.drawn = 0.0
+
+    def __enter__(self) -> _Watch:
+        if self.console.is_terminal:
+            self.live.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.console.is_terminal:
+            self.live.stop()
+
+    def __call__(self, jobs: Sequence[Job]) -> None:
+        if self.console.is_terminal:
+            states = [job.record.state for job in jobs]
+            if states != self.states or time.monotonic() - self.drawn > _SECONDS:
+                self.states, self.drawn = states, time.monotonic()
+                self.live.update(_progress(jobs), refresh=True)
+            return
+        for job in jobs:
+            line = _line(job)
+            if line not in ("waiting", self.said.get(job.run.name)):
+                print(f"{job.run.name}: {line}", file=sys.stderr, flush=True)
+                self.said[job.run.name] = line
+
+
+def _line(job: Job) -> str:
+    """How a run stands, for a pipe."""
+    from headspan.experiments.folder import best_epoch, read_log
+
+    if job.elsewhere:
+        return "is run elsewhere"
+    if job.record.error:
+        return f"{job.record.state}: {job.record.error}"
+    log = read_log(job.folder) if job.record.state != "waiting" else []
+    best = best_epoch(log)
+    if best is None:
+        return job.record.state
+    return f"{job.record.state}, epoch {len(log)}, best dev LAS {best['dev_las']:.2f}"
+
+
+def _progress(jobs: Sequence[Job]) -> Table:
+    from headspan.experiments.folder import best_epoch, read_log
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("run")
+    table.add_column("state")
+    for name in ("epoch", "best dev LAS", "minutes"):
+        table.add_column(name, justify="right")
+    table.add_column("")
+    for job in jobs:
+        log = read_log(job.folder)
+        best = best_epoch(log)
+        state = "elsewhere" if job.elsewhere else job.record.state
+        seconds = job.record.seconds or (log[-1]["seconds"] if log else 0)
+        table.add_row(
+            job.run.name,
+            f"[{_STYLES.get(state, 'dim')}]{state}[/]",
+            str(len(log)) if log else "",
+            f"{best['dev_las']:.2f}" if best else "",
+            f"{seconds / 60:.0f}" if seconds else "",
+            job.record.error[:60],
+        )
+    return table
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the runs live.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="OUT", help="Where the report goes; default: FOLDER."
+        ),
+    ] = None,
+) -> None:
+    """Write report.md, report.tex and report.json of an experiment, as far as it has come.
+
+    Each finished run parses its test treebank once. Scores are means and standard deviations over
+    seeds, with the paper's figures beside them where the data is the same; structures and losses
+    are compared on the seeds that they share.
+    """
+    from headspan.experiments.folder import read_folder
+    from headspan.experiments.report import write_report
+    from headspan.experiments.results import gather
+
+    name, runs = read_folder(folder)
+    for path in write_report(gather(name, runs, folder), output or folder):
+        print(path)
+
+
+@app.command()
+def analyse(
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="The treebank.")],
+    systems: Annotated[
+        list[str], typer.Argument(metavar="SYSTEM…", help="Parsers' outputs for its words.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where everything goes.")
+    ],
+    names: Annotated[
+        str, typer.Option(metavar="A,B…", help="What to call the systems; default: their files.")
+    ] = "",
+    punct: Annotated[_Punct, typer.Option(help="Punctuation, as for `headspan score`.")] = "keep",
+    bins: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="BY=N,N…", help="Lower ends of bins, as in sentence_length=1,10,20; can repeat."
+        ),
+    ] = None,
+    sentences: Annotated[
+        int, typer.Option(min=0, help="How many sentences that differ most to draw.")
+    ] = 20,
+) -> None:
+    """Draw where systems are right and wrong, as in the paper's figure 4.
+
+    UAS by sentence length, F1 by distance to root, by dependency length and, for headed spans, by
+    span length, with 95% bootstrap intervals as bands: PNG, SVG, and the data as CSV. Of the first
+    two systems also the differences in LAS by relation and UPOS, and the sentences on which they
+    differ most.
+    """
+    from headspan.experiments.analysis import analyse as run_analysis
+
+    called = [name.strip() for name in names.split(",")] if names else []
+    ends = dict(map(_bins, bins or []))
+    for path in run_analysis(
+        gold, systems, output, names=called, punct=punct, bins=ends, most=sentences
+    ):
+        print(path)
+
+
+def _bins(text: str) -> tuple[str, list[int]]:
+    by, _, numbers = text.partition("=")
+    try:
+        return by, [int(number) for number in numbers.split(",")]
+    except ValueError:
+        raise HeadspanError(
+            f"--bins {text}: expected bins such as sentence_length=1,10,20"
+        ) from None
+
+
+@app.command()
+def speed(
+    models: Annotated[list[str], typer.Argument(metavar="MODEL…", help="Model folders.")],
+    treebank: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Whose words to parse; default: made-up sentences."),
+    ] = None,
+    threads: Annotated[int, typer.Option(min=1, help="How many threads.")] = 1,
+    repeat: Annotated[int, typer.Option(min=1, help="How often; medians are shown.")] = 3,
+    json_: Json = False,
+) -> None:
+    """Measure sentences and words a second by sentence length, on the CPU and on CUDA if there is.
+
+    Models take turns, each after a run that is not counted.
+    """
+    if len(set(models)) < len(models):
+        raise HeadspanError("a model is given twice; expected different ones")
+    from headspan import conllu
+    from headspan.experiments.speed import made_up, speeds
+    from headspan.parser import Parser
+
+    sentences = [s for s in conllu.read(treebank) if len(s)] if treebank else made_up()
+    if not sentences:
+        raise HeadspanError(f"{treebank}: has no sentences")
+    rows = speeds(
+        {model: Parser.load(model) for model in models}, sentences, threads=threads, repeat=repeat
+    )
+    if json_:
+        found = [
+            {
+                **vars(row),
+                "sentences_a_second": row.sentences_a_second,
+                "words_a_second": row.words_a_second,
+            }
+            for row in rows
+        ]
+        print(json.dumps({"treebank": treebank, "speeds": found}, ensure_ascii=False, indent=2))
+        return
+    table = Table(box=None, pad_edge=False)
+    for name in ("model", "structure", "device", "length"):
+        table.add_column(name)
+    for name in ("sentences", "words", "sentences/s", "words/s"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        table.add_row(
+            row.model, row.structure, row.device, row.bucket, f"{row.sentences:,}",
+            f"{row.words:,}", f"{row.sentences_a_second:,.0f}", f"{row.words_a_second:,.0f}",
+        )  # fmt: skip
+    show(terminal(), table)

@@ -1,0 +1,1 @@
+"""Experiments: grids of trainings and their report, corpora, error analysis, speed."""

@@ -1,0 +1,148 @@
+"""What lies in the folder of an experiment, and of each of its runs."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from headspan.config import to_table
+from headspan.errors import HeadspanError
+from headspan.experiments.plan import Run, plan_table, runs_from_table
+from headspan.files import open_output, reason
+
+# as headspan.training names them; spelled out so that watching a training needs no torch
+CHECKPOINT, MODEL, LOG = "checkpoint.safetensors", "model", "log.jsonl"
+PLAN, RECORD, OUTPUT, TEST = "plan.json", "run.json", "train.log", "test.conllu"
+_LOCK = ".lock"
+
+State = Literal["waiting", "running", "stopped", "failed", "finished"]
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is known of a run: how it ended last, and with which configuration it was begun."""
+
+    state: State = "waiting"
+    error: str = ""
+    """The one line that says why it failed."""
+    seconds: float = 0.0
+    config: dict[str, Any] | None = None
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Put a JSON file in place, whole."""
+    with open_output(path) as stream:
+        stream.write(json.dumps(value, ensure_ascii=False, indent=2).encode() + b"\n")
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise HeadspanError(f"{path}: cannot be read: {reason(error)}") from error
+    except ValueError as error:
+        raise HeadspanError(f"{path}: is not JSON: {error}") from error
+
+
+def write_plan(folder: Path, name: str, runs: list[Run]) -> None:
+    """Leave the plan in the folder, so that the report needs nothing else."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / PLAN, {"name": name, "runs": plan_table(runs)})
+
+
+def read_folder(folder: Path) -> tuple[str, list[Run]]:
+    """The name and the runs of an experiment that was begun in this folder."""
+    if not (folder / PLAN).exists():
+        raise HeadspanError(f"{folder}: has no {PLAN}; expected a folder of `experiment run`")
+    table = _read_json(folder / PLAN)
+    try:
+        return str(table["name"]), runs_from_table(table["runs"])
+    except (KeyError, TypeError) as error:
+        raise HeadspanError(f"{folder / PLAN}: is not the plan of an experiment") from error
+
+
+def read_record(folder: Path) -> Record:
+    """How the run in this folder stands; `waiting` if there is none."""
+    if not (folder / RECORD).exists():
+        return Record()
+    try:
+        return Record(**_read_json(folder / RECORD))
+    except TypeError as error:
+        raise HeadspanError(f"{folder / RECORD}: is not the record of a run") from error
+
+
+def write_record(folder: Path, record: Record) -> None:
+    """Note how a run stands."""
+    write_json(folder / RECORD, vars(record))
+
+
+def config_table(run: Run) -> dict[str, Any]:
+    """The whole configuration of a run, as JSON keeps it."""
+    table: dict[str, Any] = json.loads(json.dumps(to_table(run.config())))
+    return table
+
+
+def changed(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> list[str]:
+    """The dotted keys in which two configurations differ, with both values."""
+    found: list[str] = []
+    for key in old.keys() | new.keys():
+        a, b = old.get(key), new.get(key)
+        if isinstance(a, dict) and isinstance(b, dict):
+            found += changed(a, b, f"{prefix}{key}.")
+        elif a != b:
+            found.append(f"{prefix}{key} was {a!r} and is {b!r}")
+    return sorted(found)
+
+
+def read_log(folder: Path) -> list[dict[str, Any]]:
+    """What the training wrote after each epoch; of an epoch that is there twice, the later."""
+    try:
+        lines = (folder / LOG).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+    epochs: dict[int, dict[str, Any]] = {}
+    for line in lines:
+        try:
+            entry = json.loads(line)
+        except ValueError:  # is being written
+            continue
+        epochs[entry["epoch"]] = entry
+    return list(epochs.values())
+
+
+def best_epoch(log: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The epoch whose model was kept: of equals the later."""
+    return max(log, key=lambda entry: (entry["dev_las"], entry["epoch"]), default=None)
+
+
+def last_line(folder: Path) -> str:
+    """The last line that the training printed."""
+    try:
+        with (folder / OUTPUT).open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - 4096))
+            lines = file.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[int | None]:
+    """Hold a run for ourselves; None if somebody else does.
+
+    A training that inherits the lock's descriptor holds it too: if the runner is killed, nobody
+    starts the same training a second time while the first is at work.
+    """
+    with (folder / _LOCK).open("wb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield None
+            return
+        yield file.fileno()

@@ -1,0 +1,222 @@
+"""The figures of an error analysis: breakdowns with bootstrap intervals, and differences."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from headspan import conllu
+from headspan.conllu import Sentence
+from headspan.errors import HeadspanError
+from headspan.files import open_output
+from headspan.scoring import BREAKDOWNS, Bins, Evaluation, Punct, Score, breakdown, score
+
+FIGURE_4: Mapping[str, str] = {
+    "sentence_length": "uas",
+    "root_distance": "uas",
+    "dependency_length": "uas",
+    "span_length": "spans",
+}
+"""The paper's four plots and what they show."""
+BARS: Mapping[str, str] = {"relation": "las", "upos": "las"}
+"""What is shown as differences between two systems."""
+_ROWS = 100  # resamples drawn at once, to bound memory
+
+
+@dataclass(frozen=True)
+class Point:
+    """One bin of one system."""
+
+    score: Score
+    low: float
+    """The lower end of the 95% interval of F1."""
+    high: float
+
+
+@dataclass(frozen=True)
+class System:
+    """A parse of the gold treebank, scored whole and sentence by sentence."""
+
+    name: str
+    whole: Evaluation
+    sentences: tuple[Evaluation, ...]
+
+
+Series = Mapping[str, Point]
+"""The bins of one system, in order."""
+
+
+def read_systems(
+    gold: str, systems: Sequence[str], names: Sequence[str], *, punct: Punct
+) -> list[System]:
+    """Score parses of a treebank's own words; each must have the very same sentences."""
+    treebank = [s for s in conllu.read(gold) if len(s)]
+    found = []
+    for path, name in zip(systems, names, strict=True):
+        parsed = [s for s in conllu.read(path) if len(s)]
+        _check_same(treebank, parsed, gold, path)
+        whole = score(treebank, parsed, punct=punct, names=(gold, path))
+        single = tuple(
+            score([g], [s], punct=punct, names=(gold, path))
+            for g, s in zip(treebank, parsed, strict=True)
+        )
+        found.append(System(name, whole, single))
+    return found
+
+
+def _check_same(gold: list[Sentence], system: list[Sentence], name: str, path: str) -> None:
+    if len(gold) != len(system):
+        raise HeadspanError(
+            f"{path}: has {len(system):,} sentences; expected the {len(gold):,} of {name}"
+        )
+    for number, (g, s) in enumerate(zip(gold, system, strict=True), 1):
+        if g.forms != s.forms:
+            raise HeadspanError(
+                f"{path}: sentence {number} has other words than in {name}; expected the same"
+            )
+
+
+def series(
+    system: System,
+    by: str,
+    measure: str,
+    *,
+    bins: Bins | None = None,
+    samples: int = 1000,
+    seed: int = 0,
+) -> Series:
+    """A breakdown of one system, with bootstrap intervals over sentences."""
+    whole = breakdown(system.whole, by, bins=bins)
+    drawn = _resampled(_counts(system, by, measure, list(whole), bins), samples, seed)
+    low, high = _interval(drawn)
+    return {
+        name: Point(scores[measure], low[k], high[k])
+        for k, (name, scores) in enumerate(whole.items())
+    }
+
+
+@dataclass(frozen=True)
+class Gap:
+    """What the second system has more than the first, with its 95% interval."""
+
+    gold: int
+    """How many gold words there are."""
+    first: float
+    second: float
+    low: float
+    high: float
+
+
+def gaps(
+    first: System, second: System, by: str, measure: str, *, samples: int = 1000, seed: int = 0
+) -> dict[str, Gap]:
+    """Differences, second − first, for every row that gold has, the most frequent first."""
+    rows = [breakdown(system.whole, by) for system in (first, second)]
+    names = [name for name, scores in rows[0].items() if scores[measure].gold]
+    drawn = [
+        _resampled(_counts(system, by, measure, names), samples, seed) for system in (first, second)
+    ]
+    low, high = _interval(drawn[1] - drawn[0])
+    return {
+        name: Gap(
+            rows[0][name][measure].gold,
+            _percent(rows[0], name, measure),
+            _percent(rows[1], name, measure),
+            low[k],
+            high[k],
+        )
+        for k, name in enumerate(names)
+    }
+
+
+def _percent(rows: Mapping[str, Mapping[str, Score]], name: str, measure: str) -> float:
+    return rows[name][measure].f1 if name in rows else 0.0
+
+
+def _interval(drawn: npt.NDArray[np.float64]) -> tuple[list[float], list[float]]:
+    """The 95% interval of each column, over the draws in which it has something."""
+    ends: tuple[list[float], list[float]] = ([], [])
+    for column in drawn.T:
+        some = column[~np.isnan(column)]
+        for end, percent in zip(ends, (2.5, 97.5), strict=True):
+            end.append(float(np.percentile(some, percent)) if len(some) else 0.0)
+    return ends
+
+
+def _counts(
+    system: System, by: str, measure: str, names: Sequence[str], bins: Bins | None = None
+) -> npt.NDArray[np.float64]:
+    """(sentences, rows, 4): right ones of the system's, gold, system, found in gold."""
+    place = {name: k for k, name in enumerate(names)}
+    counts = np.zeros((len(system.sentences), len(names), 4))
+    for number, evaluation in enumerate(system.sentences):
+        for name, scores in breakdown(evaluation, by, bins=bins).items():
+            if name in place:
+                s = scores[measure]
+                found = s.correct if s.found < 0 else s.found
+                counts[number, place[name]] = s.correct, s.gold, s.system, found
+    return counts
+
+
+def _resampled(counts: npt.NDArray[np.float64], samples: int, seed: int) -> npt.NDArray[np.float64]:
+    """(samples, rows): F1 with sentences drawn again; the same draws for the same seed."""
+    n, rows, _ = counts.shape
+    rng = np.random.default_rng(seed)
+    flat = counts.reshape(n, -1)
+    parts = []
+    for start in range(0, samples, _ROWS):
+        size = min(_ROWS, samples - start)
+        drawn = rng.integers(0, n, (size, n)) + n * np.arange(size)[:, None]
+        weight = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(float)
+        parts.append(_f1((weight @ flat).reshape(size, rows, 4)))
+    return np.concatenate(parts)
+
+
+def _f1(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """As Score.f1; not a number where nothing is there."""
+    correct, gold, system, found = np.moveaxis(counts, -1, 0)
+    precision = correct / np.maximum(system, 1)
+    recall = found / np.maximum(gold, 1)
+    total = precision + recall
+    found_any = gold + system > 0
+    return np.where(found_any, 200 * precision * recall / np.where(total > 0, total, 1), np.nan)
+
+
+def write_series(path: Path, all_series: Mapping[str, Series]) -> None:
+    """The data behind a plot as CSV, a row a system and bin."""
+    rows = (
+        [name, row, p.score.f1, p.low, p.high, p.score.precision, p.score.recall,
+         p.score.gold, p.score.system]
+        for name, points in all_series.items()
+        for row, p in points.items()
+    )  # fmt: skip
+    _write_csv(path, "system bin f1 low high precision recall gold predicted".split(), rows)
+
+
+def write_gaps(path: Path, by: str, some: Mapping[str, Gap]) -> None:
+    """The data behind a bar chart as CSV."""
+    rows = (
+        [name, gap.gold, gap.first, gap.second, gap.second - gap.first, gap.low, gap.high]
+        for name, gap in some.items()
+    )
+    _write_csv(path, [by, *"gold first second difference low high".split()], rows)
+
+
+def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(header)
+    table.writerows(rows)
+    with open_output(path) as stream:
+        stream.write(text.getvalue().encode())
+
+
+def title(by: str) -> str:
+    """What a breakdown is called."""
+    return BREAKDOWNS[by]

@@ -1,0 +1,153 @@
+"""A plan: which trainings an experiment consists of, from a small TOML file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from headspan.config import Config, from_table, read_config
+from headspan.errors import HeadspanError
+from headspan.files import reason
+
+Structure: TypeAlias = Literal["span", "arc", "joint"]
+Loss: TypeAlias = Literal["max-margin", "local", "crf"]
+PARTS = ("train", "dev", "test")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All combinations of treebanks, structures, losses and seeds on one base configuration."""
+
+    base: str = ""
+    """A configuration, relative to the plan."""
+    treebanks: tuple[str, ...] = ()
+    files: str = "{data}/{treebank}/{treebank}-ud-{part}.conllu"
+    """Where a treebank's parts are."""
+    structures: tuple[Structure, ...] = ("span",)
+    losses: tuple[Loss, ...] = ("max-margin",)
+    seeds: tuple[int, ...] = (1,)
+    corpus: str = ""
+    """What the paper's figures are looked up under: `ptb`, `ctb`, `ud-2.2`; empty for none."""
+    set: tuple[str, ...] = ()
+    """More settings, as `training.epochs=5`."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An experiment: grids, one after the other."""
+
+    name: str = ""
+    data: str = "data"
+    """The folder that `{data}` stands for."""
+    grid: tuple[Grid, ...] = ()
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training."""
+
+    treebank: str
+    structure: str
+    loss: str
+    seed: int
+    base: str
+    """The configuration, as a path that can be opened."""
+    corpus: str
+    settings: Mapping[str, str]
+    """Dotted keys and their values, put in over the base."""
+
+    @property
+    def name(self) -> str:
+        """Also its folder's name."""
+        return f"{self.treebank}-{self.structure}-{self.loss}-{self.seed}"
+
+    def config(self) -> Config:
+        """The whole configuration of the training."""
+        return read_config(self.base, self.settings)
+
+
+def read_plan(path: str | Path, *, data: str | None = None) -> Plan:
+    """A plan from TOML. data: the folder to take for `{data}` instead of the plan's own."""
+    try:
+        with Path(path).open("rb") as file:
+            table = tomllib.load(file)
+    except OSError as error:
+        raise HeadspanError(f"{path}: cannot be read: {reason(error)}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise HeadspanError(f"{path}: is not TOML: {error}") from error
+    plan = from_table(Plan, table, str(path))
+    if not plan.grid:
+        raise HeadspanError(f"{path}: has no [[grid]]")
+    folder = Path(path).parent
+    grids = []
+    for number, grid in enumerate(plan.grid, 1):
+        _check(grid, f"{path}: grid {number}")
+        grids.append(replace(grid, base=str(folder / grid.base)))
+    return replace(
+        plan,
+        name=plan.name or Path(path).stem,
+        data=plan.data if data is None else data,
+        grid=tuple(grids),
+    )
+
+
+def _check(grid: Grid, where: str) -> None:
+    for key in ("base", "treebanks", "structures", "losses", "seeds"):
+        if not getattr(grid, key):
+            raise HeadspanError(f"{where}: {key} is empty")
+    for treebank in grid.treebanks:
+        if not treebank.replace("_", "").replace("-", "").isalnum():
+            raise HeadspanError(f"{where}: {treebank!r} cannot be the name of a treebank")
+    try:
+        grid.files.format(data="", treebank="", part="")
+    except (KeyError, IndexError, ValueError) as error:
+        raise HeadspanError(
+            f"{where}: files is {grid.files!r}; it can name {{data}}, {{treebank}} and {{part}}"
+        ) from error
+    for setting in grid.set:
+        if "=" not in setting:
+            raise HeadspanError(f"{where}: set has {setting!r}; expected training.epochs=5")
+
+
+def runs_of(plan: Plan) -> list[Run]:
+    """The trainings of a plan; all systems of a treebank on one seed before the next seed."""
+    runs = [
+        Run(treebank, structure, loss, seed, grid.base, grid.corpus,
+            _settings(grid, plan.data, treebank, structure, loss, seed))
+        for grid in plan.grid
+        for treebank in grid.treebanks
+        for seed in grid.seeds
+        for loss in grid.losses
+        for structure in grid.structures
+    ]  # fmt: skip
+    for name, count in Counter(run.name for run in runs).items():
+        if count > 1:
+            raise HeadspanError(f"{plan.name}: has the run {name} {count} times; expected one")
+    return runs
+
+
+def _settings(
+    grid: Grid, data: str, treebank: str, structure: str, loss: str, seed: int
+) -> dict[str, str]:
+    values = {
+        f"data.{part}": grid.files.format(data=data, treebank=treebank, part=part) for part in PARTS
+    }
+    values |= {"model.structure": structure, "model.loss": loss, "training.seed": str(seed)}
+    for setting in grid.set:
+        key, _, value = setting.partition("=")
+        values[key.strip()] = value.strip()
+    return values
+
+
+def plan_table(runs: list[Run]) -> list[dict[str, Any]]:
+    """The runs for JSON; `runs_from_table` reads them."""
+    return [{**vars(run), "settings": dict(run.settings)} for run in runs]
+
+
+def runs_from_table(table: list[dict[str, Any]]) -> list[Run]:
+    """The runs that `plan_table` wrote."""
+    return [Run(**row) for row in table]

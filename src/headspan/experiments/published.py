@@ -1,0 +1,58 @@
+"""What the paper reports: Yang and Tu (2022), *Headed-Span-Based Projective Dependency Parsing*.
+
+Its figures are test scores in percent, means of three runs, punctuation ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+ENCODERS: Mapping[str, str] = {
+    "ptb": "BERT large cased",
+    "ctb": "BERT base Chinese",
+    "ud-2.2": "multilingual BERT cased",
+}
+"""The encoder behind each corpus's figures: another one is not a like-for-like comparison."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """A row of the paper; UAS is not given for UD."""
+
+    table: int
+    system: str
+    """What the paper calls it."""
+    uas: float | None
+    las: float
+
+
+_SPAN, _ARC = "Ours", "Biaffine+MM"
+_UD = "bg_btb ca_ancora cs_pdt de_gsd en_ewt es_ancora fr_gsd it_isdt nl_alpino no_bokmaal ro_rrt \
+ru_syntagrus".split()
+_UD_LAS = {
+    "span": (91.10, 94.46, 92.57, 85.87, 91.32, 93.84, 91.69, 94.78, 91.65, 94.28, 87.48, 94.45),
+    "arc": (90.30, 94.49, 92.65, 85.98, 91.13, 93.78, 91.77, 94.72, 91.04, 94.21, 87.24, 94.53),
+}
+UD_AVERAGE: Mapping[str, float] = {"span": 91.96, "arc": 91.82}
+"""The column Avg of table 2."""
+
+FIGURES: Mapping[tuple[str, str, str, str], Published] = {
+    ("ptb", "ptb", "span", "max-margin"): Published(1, _SPAN, 97.24, 95.73),
+    ("ptb", "ptb", "arc", "max-margin"): Published(1, _ARC, 97.22, 95.71),
+    ("ctb", "ctb", "span", "max-margin"): Published(1, _SPAN, 93.33, 92.30),
+    ("ctb", "ctb", "arc", "max-margin"): Published(1, _ARC, 93.18, 92.10),
+    ("ptb", "ptb", "span", "local"): Published(3, "span-selection loss", 97.07, 95.50),
+    ("ctb", "ctb", "span", "local"): Published(3, "span-selection loss", 93.28, 92.20),
+    **{
+        ("ud-2.2", treebank, structure, "max-margin"): Published(2, name, None, las)
+        for structure, name in (("span", _SPAN), ("arc", _ARC))
+        for treebank, las in zip(_UD, _UD_LAS[structure], strict=True)
+    },
+}
+"""By corpus, treebank, structure and loss."""
+
+
+def published(corpus: str, treebank: str, structure: str, loss: str) -> Published | None:
+    """The paper's row for the same data, structure and loss, if it has one."""
+    return FIGURES.get((corpus, treebank, structure, loss))

@@ -1,0 +1,203 @@
+"""Run the trainings of a plan: several at a time, each in its own process and folder."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from headspan.errors import HeadspanError
+from headspan.experiments.folder import (
+    CHECKPOINT,
+    MODEL,
+    OUTPUT,
+    TEST,
+    Record,
+    changed,
+    config_table,
+    last_line,
+    locked,
+    read_record,
+    write_record,
+)
+from headspan.experiments.plan import Run
+
+_PAUSE = 0.2  # seconds between looks at the trainings
+_GRACE = 120.0  # seconds a training has to write its checkpoint
+
+COMMAND = (sys.executable, "-m", "headspan")
+
+
+@dataclass
+class Job:
+    """A run on its way."""
+
+    run: Run
+    folder: Path
+    record: Record
+    elsewhere: bool = False
+    """Whether another process holds it."""
+    process: subprocess.Popen[bytes] | None = None
+    started: float = 0.0
+    opened: ExitStack = field(default_factory=ExitStack)
+
+
+Watch: TypeAlias = Callable[[Sequence[Job]], None]
+"""Is shown all jobs now and then."""
+
+
+def run_all(
+    runs: Sequence[Run],
+    folder: Path,
+    *,
+    workers: int = 1,
+    watch: Watch | None = None,
+    command: Sequence[str] = COMMAND,
+) -> list[Job]:
+    """Bring every run to its end, `workers` at a time; gives the jobs with how they ended.
+
+    What is finished is left alone, what was interrupted goes on from its checkpoint, and what
+    fails is noted and does not stop the rest. When this process is interrupted, the trainings are
+    asked to stop, and write a checkpoint. command: what `train` and `parse` are said to.
+    """
+    if workers < 1:
+        raise HeadspanError(f"{workers} workers; expected at least one")
+    jobs = [Job(run, folder / run.name, read_record(folder / run.name)) for run in runs]
+    waiting = [job for job in jobs if job.record.state != "finished"]
+    running: list[Job] = []
+    environment = _environment(workers)
+    try:
+        while waiting or running:
+            while waiting and len(running) < workers:
+                job = waiting.pop(0)
+                if _start(job, command, environment):
+                    running.append(job)
+            if watch:
+                watch(jobs)
+            time.sleep(_PAUSE if running else 0)
+            running = [job for job in running if not _ended(job)]
+    except BaseException:
+        _stop([job for job in jobs if job.process])
+        raise
+    finally:
+        if watch:
+            watch(jobs)
+    return jobs
+
+
+def _environment(workers: int) -> dict[str, str]:
+    """Share the cores, unless the user has said how many threads a process may have."""
+    threads = max(1, (os.cpu_count() or 1) // workers)
+    return {"OMP_NUM_THREADS": str(threads), **os.environ}
+
+
+def _start(job: Job, command: Sequence[str], environment: dict[str, str]) -> bool:
+    """Begin or go on; False if there is nothing to wait for."""
+    job.folder.mkdir(parents=True, exist_ok=True)
+    lock = job.opened.enter_context(locked(job.folder))
+    job.record = read_record(job.folder)  # somebody else may have been at work since
+    job.elsewhere = lock is None
+    if lock is None or job.record.state == "finished":
+        job.opened.close()
+        return False
+    try:
+        config = config_table(job.run)
+        if job.record.config and (differ := changed(job.record.config, config)):
+            raise HeadspanError(f"was begun with other settings: {'; '.join(differ)}")
+        files = [job.run.settings[f"data.{part}"] for part in ("train", "dev")]
+        if missing := [file for file in files if not Path(file).exists()]:
+            raise HeadspanError(f"there is no {' and no '.join(missing)}")
+    except HeadspanError as error:
+        job.record = replace(job.record, state="failed", error=str(error))
+        write_record(job.folder, job.record)
+        job.opened.close()
+        return False
+    job.record = replace(job.record, state="running", error="", config=config)
+    write_record(job.folder, job.record)
+    arguments = ["train", job.run.base, "-o", str(job.folder)]
+    if (job.folder / CHECKPOINT).exists():
+        arguments.append("--resume")
+    arguments += [f"--{key}={value}" for key, value in job.run.settings.items()]
+    output = job.opened.enter_context((job.folder / OUTPUT).open("ab"))
+    job.started = time.monotonic()
+    # in a session of its own, so that Ctrl-C reaches it once, through us
+    job.process = subprocess.Popen(  # noqa: S603 (our own command)
+        [*command, *arguments], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+        env=environment, start_new_session=True, pass_fds=[lock],
+    )  # fmt: skip
+    return True
+
+
+def _ended(job: Job) -> bool:
+    """Whether the training is over; if so, how it ended is noted."""
+    assert job.process  # noqa: S101 (it is running)
+    code = job.process.poll()
+    if code is None:
+        return False
+    state: Any = "finished" if code == 0 else "failed"
+    _note(job, state, "" if code == 0 else why_failed(job.folder, code))
+    return True
+
+
+def why_failed(folder: Path, code: int) -> str:
+    """One line on a process that ended badly."""
+    if code < 0:
+        return f"was ended by {signal.Signals(-code).name}"
+    return last_line(folder).removeprefix("headspan: ") or f"ended with code {code}"
+
+
+def _note(job: Job, state: Any, error: str) -> None:
+    seconds = job.record.seconds + time.monotonic() - job.started
+    job.record = replace(job.record, state=state, error=error, seconds=seconds)
+    write_record(job.folder, job.record)
+    job.process = None
+    job.opened.close()
+
+
+def _stop(running: Sequence[Job]) -> None:
+    """Ask the trainings to stop, and wait until they have; a second interruption ends them."""
+    processes = [job.process for job in running if job.process]
+    for process in processes:
+        process.send_signal(signal.SIGTERM)
+    try:
+        until = time.monotonic() + _GRACE
+        for process in processes:
+            process.wait(timeout=max(0.0, until - time.monotonic()))
+    except BaseException:  # noqa: S110 (asked a second time, or too slow)
+        pass
+    for job in running:
+        if job.process is None:
+            continue
+        if (code := job.process.poll()) is None:
+            job.process.kill()
+            job.process.wait()
+        _note(job, "finished" if code == 0 else "stopped", "")
+
+
+def parse_test(run: Run, folder: Path, *, command: Sequence[str] = COMMAND) -> Path | None:
+    """A finished run's parse of the test treebank, made once; None where there is no such file.
+
+    Tags that the model predicts are predicted, as when dev is scored.
+    """
+    test = Path(run.settings["data.test"])
+    target = folder / TEST
+    if target.exists():
+        return target
+    if not test.exists():
+        return None
+    arguments = ["parse", str(test), "--model", str(folder / MODEL), "-o", str(target), "--retag"]
+    with (folder / OUTPUT).open("ab") as output:
+        code = subprocess.run(  # noqa: S603 (our own command)
+            [*command, *arguments], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+            check=False,
+        ).returncode  # fmt: skip
+    if code:
+        raise HeadspanError(f"{run.name}: cannot parse {test}: {why_failed(folder, code)}")
+    return target

@@ -1,0 +1,105 @@
+"""How fast models parse, by the length of sentences."""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+
+from headspan.conllu import Sentence
+from headspan.errors import HeadspanError
+from headspan.parser import Parser
+from headspan.speed import measure
+
+BUCKETS = (1, 10, 20, 30, 40, 80)
+"""The lower ends of sentence lengths: those of the paper's figure 4, and very long ones."""
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model on the sentences of one bucket; medians over repeats."""
+
+    model: str
+    structure: str
+    device: str
+    threads: int
+    bucket: str
+    sentences: int
+    words: int
+    seconds: float
+
+    @property
+    def sentences_a_second(self) -> float:
+        return self.sentences / self.seconds
+
+    @property
+    def words_a_second(self) -> float:
+        return self.words / self.seconds
+
+
+def devices() -> list[str]:
+    """The CPU, and CUDA where there is one."""
+    return ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+
+
+def speeds(
+    models: Mapping[str, Parser],
+    sentences: Sequence[Sentence],
+    *,
+    threads: int = 1,
+    repeat: int = 3,
+) -> list[Row]:
+    """Parse the sentences of every bucket, and all of them, with every model on every device.
+
+    The models take turns on a bucket, so that what else the machine does meets all of them.
+    """
+    if not sentences:
+        raise HeadspanError("there are no sentences to parse")
+    rows: list[Row] = []
+    for device in devices():
+        for parser in models.values():
+            parser.network.to(device)
+        for bucket, some in {ALL: list(sentences), **buckets(sentences)}.items():
+            for name, parser in models.items():
+                (speed,) = measure(parser, some, threads=[threads], repeat=repeat)
+                structure = parser.config.model.structure
+                rows.append(
+                    Row(name, structure, device, threads, bucket, len(some), speed.words,
+                        speed.seconds)
+                )  # fmt: skip
+    for parser in models.values():
+        parser.network.to("cpu")
+    return rows
+
+
+def buckets(sentences: Sequence[Sentence]) -> dict[str, list[Sentence]]:
+    """The sentences by their lengths; buckets without a sentence are left out."""
+    sorted_in: list[list[Sentence]] = [[] for _ in BUCKETS]
+    for sentence in sentences:
+        if len(sentence):
+            sorted_in[bisect_right(BUCKETS, len(sentence)) - 1].append(sentence)
+    names = [f"{low}-{high - 1}" for low, high in pairwise(BUCKETS)]
+    names.append(f"≥{BUCKETS[-1]}")
+    return {name: some for name, some in zip(names, sorted_in, strict=True) if some}
+
+
+def made_up(size: int = 32, *, seed: int = 0) -> list[Sentence]:
+    """Sentences of made-up words, so many a bucket, for those who have no treebank at hand."""
+    rng = random.Random(seed)  # noqa: S311
+    ends = [*BUCKETS[1:], 120]
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    return [
+        Sentence.from_words(
+            [
+                "".join(rng.choices(letters, k=rng.randint(1, 9)))
+                for _ in range(rng.randrange(*ends_))
+            ]
+        )
+        for ends_ in zip(BUCKETS, ends, strict=True)
+        for _ in range(size)
+    ]

@@ -1,0 +1,135 @@
+"""Universal Dependencies from a release, packed or not, for the plans."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+
+from headspan.errors import HeadspanError
+from headspan.experiments.corpora import (
+    Prepared,
+    expected_counts,
+    files_below,
+    read_trees,
+    unpack,
+)
+
+TWELVE: Mapping[str, str] = {
+    "bg_btb": "UD_Bulgarian-BTB",
+    "ca_ancora": "UD_Catalan-AnCora",
+    "cs_pdt": "UD_Czech-PDT",
+    "de_gsd": "UD_German-GSD",
+    "en_ewt": "UD_English-EWT",
+    "es_ancora": "UD_Spanish-AnCora",
+    "fr_gsd": "UD_French-GSD",
+    "it_isdt": "UD_Italian-ISDT",
+    "nl_alpino": "UD_Dutch-Alpino",
+    "no_bokmaal": "UD_Norwegian-Bokmaal",
+    "ro_rrt": "UD_Romanian-RRT",
+    "ru_syntagrus": "UD_Russian-SynTagRus",
+}
+"""The paper's treebanks and their folders in a release.
+
+The paper lists NO-rrt. There is no such treebank: RRT is the Romanian Reference Treebank. UD 2.2
+has three for Norwegian, Bokmaal, Nynorsk and NynorskLIA; the paper does not say which it means, and
+Bokmaal, the larger written standard, is taken here.
+"""
+_PARTS = ("train", "dev", "test")
+_FILE = re.compile(r"([a-z]+_[a-z]+)-ud-(train|dev|test)(-[a-z]+)?\.conllu")
+_RELEASE = re.compile(r"\bud-(?:treebanks-v)?(\d+\.\d+)")
+_SOURCE = "the release of UD 2.2"
+# counted in the files of the release itself; of the others we have no count to hold against
+_COUNTS: Mapping[str, Mapping[str, tuple[int, int | None]]] = {
+    "bg_btb": {"dev": (1115, 16089), "test": (1116, 15724)},
+    "cs_cltt": {"train": (860, 26742), "dev": (129, 4773), "test": (136, 4115)},
+    "de_gsd": {"dev": (799, 12486), "test": (977, 16498)},
+    "en_ewt": {"train": (12543, 204585), "dev": (2002, 25148), "test": (2077, 25096)},
+    "fr_sequoia": {"train": (2231, 50543), "dev": (412, 10011), "test": (456, 10048)},
+    "nl_alpino": {"dev": (718, 11541), "test": (596, 11046)},
+}
+
+
+def prepare_ud(
+    source: Path, output: Path, *, treebanks: Sequence[str] = (), release: str = "2.2"
+) -> Prepared:
+    """Put treebanks of a release into output/ud-RELEASE/TREEBANK/, under their own file names.
+
+    source: the release's archive, or a folder with the release or with some of its treebanks.
+    treebanks: default: the paper's twelve. A training part that comes in several files (Czech) is
+    put together.
+    """
+    wanted = list(treebanks) or list(TWELVE)
+    for name in wanted:
+        if not _FILE.fullmatch(f"{name}-ud-dev.conllu"):
+            raise HeadspanError(f"{name!r} is no treebank of UD; expected a name such as en_ewt")
+    if not re.fullmatch(r"\d+\.\d+", release):
+        raise HeadspanError(f"{release!r} is no release of UD; expected a number such as 2.2")
+    if source.is_dir():
+        found_in = {str(source.resolve())} | {child.name for child in source.iterdir()}
+        return _prepare(source, output, wanted, release, _release(found_in), str(source))
+    if not source.exists():
+        raise HeadspanError(f"{source}: there is no such file or folder")
+    pattern = re.compile(rf"({'|'.join(wanted)})-ud-(train|dev|test)(-[a-z]+)?\.conllu")
+    output.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".headspan-", dir=output) as unpacked:
+        found_in = unpack(source, pattern, Path(unpacked)) | {source.name}
+        seen = _release(found_in)
+        return _prepare(Path(unpacked), output, wanted, release, seen, str(source))
+
+
+def _release(names: set[str]) -> set[str]:
+    """The releases that folders or archives of these names say they are."""
+    return {match[1] for name in names for match in _RELEASE.finditer(name)}
+
+
+def _prepare(
+    folder: Path, output: Path, wanted: Sequence[str], release: str, seen: set[str], source: str
+) -> Prepared:
+    if seen and seen != {release}:
+        raise HeadspanError(f"{source}: is UD {', '.join(sorted(seen))}; expected UD {release}")
+    found = _find(folder, wanted)
+    if not found:
+        raise HeadspanError(f"{source}: has none of {', '.join(wanted)}")
+    prepared = Prepared()
+    if not seen:
+        prepared.warnings.append(
+            f"{source}: does not say which release of UD it is; {release} is taken for granted"
+        )
+    for name in wanted:
+        missing = [part for part in _PARTS if (name, part) not in found]
+        if missing:
+            also = f" ({TWELVE[name]})" if name in TWELVE else ""
+            prepared.lacks.append(f"{name}{also}: has no {', '.join(missing)}")
+        for part in _PARTS:
+            if files := found.get((name, part)):
+                counts = _COUNTS.get(name, {}) if release == "2.2" else {}
+                prepared.put(
+                    output / f"ud-{release}" / name / f"{name}-ud-{part}.conllu",
+                    chain.from_iterable(read_trees(path, format="conllu") for path in files),
+                    expected_counts(counts, part, _SOURCE),
+                )
+    return prepared
+
+
+def _find(folder: Path, wanted: Sequence[str]) -> dict[tuple[str, str], list[Path]]:
+    """The files of each part, several if it comes in pieces."""
+    found: dict[tuple[str, str], dict[str, Path]] = {}
+    for path in files_below(folder):
+        match = _FILE.fullmatch(path.name)
+        if not match or match[1] not in wanted:
+            continue
+        pieces = found.setdefault((match[1], match[2]), {})
+        if path.name in pieces:
+            raise HeadspanError(f"{path}: is there twice; {pieces[path.name]} is the other")
+        pieces[path.name] = path
+    for (name, part), pieces in found.items():
+        whole = f"{name}-ud-{part}.conllu"
+        if whole in pieces and len(pieces) > 1:
+            raise HeadspanError(
+                f"{pieces[whole]}: there is the whole part and {len(pieces) - 1} pieces of it; "
+                "expected one or the other"
+            )
+    return {key: [pieces[name] for name in sorted(pieces)] for key, pieces in found.items()}

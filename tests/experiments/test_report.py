@@ -1,0 +1,164 @@
+"""The report's figures against figures by hand, and the whole way through the command line."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from headspan import conllu, scoring
+from headspan.errors import HeadspanError
+from headspan.experiments.folder import read_folder, write_plan
+from headspan.experiments.plan import Run, read_plan, runs_of
+from headspan.experiments.published import FIGURES, UD_AVERAGE, published
+from headspan.experiments.report import as_json, as_latex, as_markdown, write_report
+from headspan.experiments.results import gather
+from headspan.experiments.runner import run_all
+
+
+def wrong(run: Run, folder: Path) -> Path:
+    """A parse of test with `seed` wrong relations, and one wrong head more for arcs."""
+    sentences = list(conllu.read(run.settings["data.test"]))
+    for k in range(run.seed):
+        labels = list(sentences[k].deprels)
+        labels[0] = "dep"
+        sentences[k] = sentences[k].with_parse(sentences[k].heads, labels)
+    if run.structure == "arc":
+        heads = list(sentences[10].heads)
+        heads[0] = 3
+        sentences[10] = sentences[10].with_parse(heads, sentences[10].deprels)
+    conllu.write(sentences, folder / "test.conllu")
+    return folder / "test.conllu"
+
+
+def test_means_deviations_and_differences(plan: Path, stub: list[str], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    runs = runs_of(read_plan(plan))
+    write_plan(out, "small", runs)
+    run_all(runs, out, command=stub)
+    name, again = read_folder(out)
+    assert again == runs
+    results = gather(name, again, out, parse=wrong, samples=200)
+    found = as_json(results)
+    words = sum(
+        tag != "PUNCT" for s in conllu.read(runs[0].settings["data.test"]) for tag in s.upos
+    )
+    span, arc = found["cells"]
+    assert span["dev_las"] == {"mean": 91.5, "deviation": pytest.approx(0.5**0.5)}
+    assert span["dev_uas"]["mean"] == 93.5
+    assert arc["dev_las"]["mean"] == 89.5
+    assert span["test_uas"] == {"mean": 100.0, "deviation": 0.0}
+    las = [100 * (words - 1) / words, 100 * (words - 2) / words]
+    assert span["test_las"]["mean"] == pytest.approx(sum(las) / 2)
+    assert span["test_las"]["deviation"] == pytest.approx((las[0] - las[1]) / 2**0.5)
+    assert arc["test_uas"]["mean"] == pytest.approx(100 * (words - 1) / words)
+    assert span["best"] == {"model": str(out / "tiny-span-max-margin-2/model"), "dev_las": 92.0}
+    (pair,) = found["comparisons"]
+    assert (pair["first"]["structure"], pair["seeds"]) == ("arc", (1, 2))
+    assert pair["uas"]["difference"] == pytest.approx(100 / words)
+    assert pair["las"]["difference"] == pytest.approx(100 / words)
+    assert pair["las"]["second"] == pytest.approx(sum(las) / 2)
+    assert pair["las"]["p"] > 0.05  # one word
+    assert [r["best_epoch"] for r in found["runs"]] == [2] * 4
+    text = as_markdown(results)
+    assert "| tiny | span | max-margin | 2 | 93.50 ± 0.71 | 91.50 ± 0.71 | 100.00 ± 0.00 |" in text
+    assert "4 of 4 runs are finished" in text
+    assert r"tiny & arc & max-margin & 91.50$\,\pm\,$0.71" in as_latex(results)
+    paths = write_report(results, tmp_path / "report")
+    assert [path.name for path in paths] == ["report.md", "report.tex", "report.json"]
+    assert json.loads(paths[2].read_text(encoding="utf-8"))["cells"][0]["seeds"] == [1, 2]
+
+
+def test_failed_and_missing_runs_are_a_line_each(
+    plan: Path, stub: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    runs = runs_of(read_plan(plan))
+    monkeypatch.setenv("STUB", "fail1")
+    run_all(runs[:3], out, command=stub)
+    results = gather("small", runs, out, parse=lambda *_: None)
+    text = as_markdown(results)
+    assert "- tiny-span-max-margin-1 failed: the loss is not finite in epoch 1\n" in text
+    assert "| tiny-arc-max-margin-2 | waiting | 0 | – | – | – | 0.00 |" in text
+    assert "tiny-span-max-margin-2: no test scores" in text
+    assert "| 94.00 | 92.00 | – | – | – | – |" in text  # one seed has no deviation
+
+
+def test_the_papers_rows_stand_beside_ours(plan: Path, stub: list[str], tmp_path: Path) -> None:
+    runs = [
+        replace(run, corpus="ud-2.2", treebank="en_ewt") for run in runs_of(read_plan(plan))[:2]
+    ]
+    run_all(runs, tmp_path, command=stub)
+    text = as_markdown(gather("en", runs, tmp_path, parse=wrong, samples=20))
+    assert "| – | 91.32 |" in text
+    assert "| – | 91.13 |" in text
+    assert "its table 2, for the same test data: ud-2.2 with multilingual BERT cased" in text
+
+
+def test_the_papers_figures_agree_with_its_averages() -> None:
+    for structure, average in UD_AVERAGE.items():
+        las = [
+            f.las
+            for (corpus, _, s, _), f in FIGURES.items()
+            if (corpus, s) == ("ud-2.2", structure)
+        ]
+        assert len(las) == 12
+        assert sum(las) / 12 == pytest.approx(average, abs=0.005)
+    assert published("ptb", "ptb", "joint", "max-margin") is None
+
+
+def test_runs_are_compared_sentence_by_sentence(treebank: Path) -> None:
+    gold = list(conllu.read(treebank / "test.conllu"))
+    worse = [s.with_parse(s.heads, ["dep", *s.deprels[1:]]) for s in gold]
+    good, bad = scoring.score(gold, gold), scoring.score(gold, worse)
+    one = scoring.compare(good, bad, samples=500)
+    two = scoring.compare_runs([good, good], [bad, bad], samples=500)
+    assert one["las"] == two["las"]  # the same runs twice are no more evidence
+    with pytest.raises(HeadspanError, match="cannot pair 1 runs with 2"):
+        scoring.compare_runs([good], [bad, bad])
+
+
+def headspan(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "headspan", *map(str, arguments)], text=True, capture_output=True,
+        check=False, env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def test_a_real_run_from_plan_to_report(plan: Path, tmp_path: Path) -> None:
+    text = plan.read_text(encoding="utf-8").replace("seeds = [1, 2]", "seeds = [1]")
+    text = text.replace("'span', 'arc'", "'span'").replace("epochs=2", "epochs=1")
+    plan.write_text(text, encoding="utf-8")
+    out = tmp_path / "out"
+    assert "tiny-span-max-margin-1" in headspan("experiment", "run", plan, "--dry").stdout
+    assert not out.exists()
+    done = headspan("experiment", "run", plan, "-o", out)
+    assert done.stdout == f"1 of 1 runs are finished, 0 failed: {out}\n"
+    assert "tiny-span-max-margin-1: running\n" in done.stderr
+    assert "tiny-span-max-margin-1: finished, epoch 1, best dev LAS" in done.stderr
+    headspan("experiment", "report", out)
+    run = json.loads((out / "report.json").read_text(encoding="utf-8"))["runs"][0]
+    parsed = conllu.read(out / "tiny-span-max-margin-1" / "test.conllu")
+    gold = conllu.read(read_folder(out)[1][0].settings["data.test"])
+    assert run["test_las"] == scoring.score(gold, parsed, punct="upos")["las"].f1
+    log = (out / "tiny-span-max-margin-1" / "log.jsonl").read_text(encoding="utf-8").splitlines()
+    assert run["dev_las"] == max(json.loads(line)["dev_las"] for line in log)
+
+
+def test_mistakes_at_the_command_line(plan: Path, tmp_path: Path) -> None:
+    assert "has no plan.json" in headspan("experiment", "report", tmp_path, code=2).stderr
+    assert (
+        "no.toml: cannot be read"
+        in headspan("experiment", "run", tmp_path / "no.toml", code=2).stderr
+    )
+    text = plan.read_text(encoding="utf-8").replace("training.epochs", "training.epoch")
+    plan.write_text(text, encoding="utf-8")
+    done = headspan("experiment", "run", plan, "-o", tmp_path / "out", code=2)
+    assert "unknown key training.epoch" in done.stderr
+    assert not (tmp_path / "out").exists()

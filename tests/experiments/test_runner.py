@@ -1,0 +1,195 @@
+"""Plans, and running them: skipping, resuming, failing, stopping."""
+
+import _thread
+import io
+import json
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from conftest import ROOT
+from headspan.cli.experiment import _progress
+from headspan.errors import HeadspanError
+from headspan.experiments.folder import locked, read_record
+from headspan.experiments.plan import Plan, read_plan, runs_of
+from headspan.experiments.runner import run_all
+
+PLANS = sorted((ROOT / "configs" / "experiments").glob("*.toml"))
+
+
+def calls(folder: Path) -> list[str]:
+    return (folder / "calls").read_text(encoding="utf-8").split()
+
+
+def test_the_grid(plan: Path, treebank: Path) -> None:
+    runs = runs_of(read_plan(plan))
+    assert [run.name for run in runs] == [
+        "tiny-span-max-margin-1",
+        "tiny-arc-max-margin-1",
+        "tiny-span-max-margin-2",
+        "tiny-arc-max-margin-2",
+    ]
+    config = runs[3].config()
+    assert (config.model.structure, config.model.loss) == ("arc", "max-margin")
+    assert (config.training.seed, config.training.epochs) == (2, 2)
+    assert config.data.dev == str(treebank / "dev.conllu")
+    moved = runs_of(read_plan(plan, data="else/where"))
+    assert moved[0].settings["data.test"] == "else/where/tiny/test.conllu"
+
+
+@pytest.mark.parametrize("path", PLANS, ids=lambda path: path.stem)
+def test_the_plans_can_be_read(path: Path) -> None:
+    for run in runs_of(read_plan(path)):
+        assert run.config().training.seed == run.seed
+
+
+def test_the_papers_plans() -> None:
+    def systems(name: str) -> list[tuple[str, str, str]]:
+        runs = runs_of(read_plan(ROOT / "configs" / "experiments" / f"{name}.toml"))
+        found = list(dict.fromkeys((r.treebank, r.structure, r.loss) for r in runs))
+        assert len(runs) == 3 * len(found)
+        return found
+
+    assert systems("table1-ptb") == [("ptb", "span", "max-margin"), ("ptb", "arc", "max-margin")]
+    assert systems("table1-ctb") == [("ctb", "span", "max-margin"), ("ctb", "arc", "max-margin")]
+    assert len(systems("table2-ud")) == 24
+    assert systems("table3-loss") == [
+        (corpus, "span", loss) for corpus in ("ptb", "ctb") for loss in ("max-margin", "local")
+    ]
+    assert len(runs_of(read_plan(ROOT / "configs" / "experiments" / "cpu-en.toml"))) == 11
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("seeds = [1, 2]", "seeds = []"), "grid 1: seeds is empty"),
+        (("seeds = [1, 2]", "seeds = [1, 1]"), "has the run tiny-span-max-margin-1 2 times"),
+        (("'span'", "'tree'"), "structures is 'tree'; expected one of span, arc, joint"),
+        (("{part}", "{half}"), "it can name {data}, {treebank} and {part}"),
+        (("epochs=2", "epochs 2"), "expected training.epochs=5"),
+        (("'tiny'", "'../tiny'"), "'../tiny' cannot be the name of a treebank"),
+        (("[[grid]]", "[[grids]]"), "unknown key grids"),
+        (("base =", "base ="), ""),
+    ],
+)
+def test_mistakes_in_a_plan(plan: Path, change: tuple[str, str], message: str) -> None:
+    plan.write_text(plan.read_text(encoding="utf-8").replace(*change), encoding="utf-8")
+    if not message:
+        assert isinstance(read_plan(plan), Plan)
+        return
+    with pytest.raises(HeadspanError) as error:
+        runs_of(read_plan(plan))
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_failed_runs_do_not_stop_the_rest_and_are_tried_again(
+    plan: Path, stub: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, out = runs_of(read_plan(plan)), tmp_path / "out"
+    monkeypatch.setenv("STUB", "fail1")
+    jobs = run_all(runs, out, workers=2, command=stub)
+    states = {job.run.name: job.record.state for job in jobs}
+    assert list(states.values()) == ["failed", "failed", "finished", "finished"]
+    assert jobs[0].record.error == "the loss is not finite in epoch 1"
+    assert "something before" in (out / jobs[0].run.name / "train.log").read_text(encoding="utf-8")
+    monkeypatch.setenv("STUB", "killed1")
+    jobs = run_all(runs, out, command=stub)
+    assert jobs[0].record.error == "was ended by SIGKILL"
+    monkeypatch.delenv("STUB")
+    seen: list[list[str]] = []
+    jobs = run_all(
+        runs, out, command=stub, watch=lambda js: seen.append([j.record.state for j in js])
+    )
+    assert {job.record.state for job in jobs} == {"finished"}
+    assert seen[-1] == ["finished"] * 4
+    assert calls(out / runs[0].name) == ["new"] * 3
+    assert calls(out / runs[2].name) == ["new"]  # finished the first time, left alone since
+    assert read_record(out / runs[0].name).seconds > 0
+
+
+def test_an_interrupted_run_goes_on(
+    plan: Path, stub: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, out = runs_of(read_plan(plan))[:2], tmp_path / "out"
+    monkeypatch.setenv("STUB", "slow")
+
+    def interrupt() -> None:
+        while not (out / runs[0].name / "ready").exists():
+            time.sleep(0.02)
+        _thread.interrupt_main()
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        run_all(runs, out, command=stub)
+    thread.join()
+    assert read_record(out / runs[0].name).state == "stopped"
+    assert (out / runs[0].name / "checkpoint.safetensors").read_text(encoding="utf-8") == "half"
+    assert not (out / runs[1].name).exists()
+    monkeypatch.delenv("STUB")
+    jobs = run_all(runs, out, command=stub)
+    assert [job.record.state for job in jobs] == ["finished"] * 2
+    assert calls(out / runs[0].name) == ["new", "resume"]
+
+
+def test_other_settings_are_not_mixed_in(plan: Path, stub: list[str], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run_all(runs_of(read_plan(plan))[:1], out, command=stub)
+    record = json.loads((out / "tiny-span-max-margin-1" / "run.json").read_text(encoding="utf-8"))
+    record["state"] = "stopped"
+    (out / "tiny-span-max-margin-1" / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    plan.write_text(plan.read_text(encoding="utf-8").replace("=2'", "=3'"), encoding="utf-8")
+    (job,) = run_all(runs_of(read_plan(plan))[:1], out, command=stub)
+    assert job.record.error == (
+        "was begun with other settings: training.epochs was 2 and is 3"
+    )  # fmt: skip
+
+
+def test_a_run_that_somebody_else_holds_is_left_alone(
+    plan: Path, stub: list[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    runs = runs_of(read_plan(plan))[:2]
+    (out / runs[0].name).mkdir(parents=True)
+    with locked(out / runs[0].name) as lock:
+        assert lock is not None
+        jobs = run_all(runs, out, command=stub)
+    assert [job.elsewhere for job in jobs] == [True, False]
+    assert [job.record.state for job in jobs] == ["waiting", "finished"]
+    with pytest.raises(HeadspanError, match="0 workers"):
+        run_all(runs, out, workers=0)
+
+
+def test_a_run_without_its_treebank_is_not_even_started(
+    plan: Path, stub: list[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    (job,) = run_all(runs_of(read_plan(plan, data="nowhere"))[:1], out, command=stub)
+    assert job.record.error == (
+        "there is no nowhere/tiny/train.conllu and no nowhere/tiny/dev.conllu"
+    )
+    assert not (job.folder / "calls").exists()
+
+
+def test_the_table_of_progress(
+    plan: Path, stub: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STUB", "fail2")
+    jobs = run_all(runs_of(read_plan(plan)), tmp_path / "out", command=stub)
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(_progress(jobs))
+    lines = [line.split() for line in console.export_text().splitlines()]
+    assert lines[1] == ["tiny-span-max-margin-1", "finished", "3", "91.00", "0"]
+    assert lines[3][:2] == ["tiny-span-max-margin-2", "failed"]
+    assert lines[3][-4:] == ["finite", "in", "epoch", "1"]
+
+
+def test_names_are_those_of_training() -> None:
+    from headspan.experiments import folder
+    from headspan.training import loop
+
+    assert (folder.CHECKPOINT, folder.MODEL, folder.LOG) == (loop.CHECKPOINT, loop.MODEL, loop.LOG)

@@ -1,0 +1,69 @@
+"""Speed by the length of sentences, of models that have learned nothing."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from experiments.test_report import headspan
+from headspan import conllu
+from headspan.config import Config, Embeddings, Model
+from headspan.errors import HeadspanError
+from headspan.experiments.speed import BUCKETS, buckets, devices, made_up, speeds
+from headspan.nn.inputs import Vocabularies
+from headspan.nn.network import Network
+from headspan.parser import Parser
+
+
+@pytest.fixture(scope="module")
+def models(treebank: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("models")
+    sentences = list(conllu.read(treebank / "dev.conllu"))
+    small = Model(
+        lstm_layers=1, lstm_size=8, score_size=8, label_size=4, embeddings=Embeddings(words=8)
+    )
+    found = {}
+    for structure in ("span", "arc"):
+        model = replace(small, structure=structure)
+        vocabularies = Vocabularies.count(sentences, model)
+        parser = Parser(Network(model, vocabularies), Config(model=model), vocabularies)
+        parser.save(folder / structure)
+        found[structure] = folder / structure
+    return found
+
+
+def test_every_model_and_bucket(models: dict[str, Path], treebank: Path) -> None:
+    sentences = [*conllu.read(treebank / "test.conllu"), *made_up(1)]
+    rows = speeds(
+        {name: Parser.load(path) for name, path in models.items()}, sentences, repeat=1
+    )  # fmt: skip
+    cpu = [row for row in rows if row.device == "cpu"]
+    assert [(row.model, row.bucket) for row in cpu[:4]] == [
+        ("span", "all"), ("arc", "all"), ("span", "1-9"), ("arc", "1-9"),
+    ]  # fmt: skip
+    assert len(cpu) == 2 * (1 + len(BUCKETS))
+    assert len(rows) == len(cpu) * len(devices())
+    words = sum(map(len, sentences))
+    assert cpu[0].words == words == sum(row.words for row in cpu[2::2])
+    assert cpu[0].words_a_second == cpu[0].words / cpu[0].seconds
+    with pytest.raises(HeadspanError, match="no sentences"):
+        speeds({}, [])
+
+
+def test_made_up_sentences_fill_the_buckets() -> None:
+    assert [len(some) for some in buckets(made_up(3)).values()] == [3] * len(BUCKETS)
+    assert made_up(2) == made_up(2)
+
+
+def test_the_command(models: dict[str, Path], treebank: Path) -> None:
+    gold = treebank / "dev.conllu"
+    done = headspan(
+        "experiment", "speed", *models.values(), "--treebank", gold, "--repeat", 1, "--json"
+    )
+    found = json.loads(done.stdout)
+    assert found["treebank"] == str(gold)
+    assert [row["structure"] for row in found["speeds"][:2]] == ["span", "arc"]
+    assert all(row["sentences_a_second"] > 0 for row in found["speeds"])
+    twice = headspan("experiment", "speed", models["span"], models["span"], code=2)
+    assert "a model is given twice" in twice.stderr
