@@ -105,6 +105,8 @@ class Training:
     patience: int = 0
     """Stop after so many epochs without a better dev score; 0 never does."""
     seed: int = 0
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """Where to train; `auto` is a GPU if there is one."""
     log: tuple[Literal["tensorboard", "wandb"], ...] = ()
     """Where losses and scores go beside log.jsonl."""
 

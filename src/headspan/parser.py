@@ -209,6 +209,11 @@ class Parser:
             return heads, [relation(label) for label in labels]
         return deprojectivize(heads, labels, scheme=scheme)
 
+    def to(self, device: str | torch.device) -> Parser:
+        """Move the network to a device, such as `cuda`; gives the parser itself."""
+        self.network.to(device)
+        return self
+
     def save(self, path: str | os.PathLike[str], *, small: bool = False) -> None:
         """Write the model folder, whole or not at all; an old one is replaced.
 

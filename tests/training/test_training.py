@@ -16,6 +16,7 @@ from headspan.config import Config, Data, Embeddings, Encoder, Model, Training
 from headspan.conllu import Sentence
 from headspan.parser import Parser
 from headspan.text import Segmentation, train_segmenter
+from headspan.training import processes
 from headspan.training.data import keep, read_treebank, shuffled_batches
 from headspan.training.estimate import estimate
 from headspan.training.loop import CHECKPOINT, LOG, MODEL, Stopped, Trainer, rate, train
@@ -327,6 +328,13 @@ def test_raw_text_in(treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     events.clear()
     trainer.run(lambda _, event: events.append(event))
     assert not events  # all of it was there already
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there(treebank: Path, tmp_path: Path) -> None:
+    with pytest.raises(HeadspanError, match="torch finds no GPU here"):
+        Trainer(config(treebank, training={"device": "cuda"}), tmp_path)
+    assert processes.device("auto").type == "cpu"
 
 
 @pytest.mark.parametrize("tuned", ["all", "layers", "none"])

@@ -97,6 +97,7 @@ class Trainer:
             encoder, tokenizer = load_pretrained(model.encoder.name)
             encoder_config = encoder_table(encoder)
         network = Network(model, vocabularies, encoder)
+        network.to(processes.device(self.config.training.device))
         return Parser(network, self.config, vocabularies, tokenizer, encoder_config)
 
     def _new_optimizer(self) -> torch.optim.Optimizer:

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 import torch
 from torch import distributed, nn
 
+from headspan.errors import HeadspanError
+
 
 @contextmanager
 def joined() -> Iterator[None]:
@@ -25,12 +27,21 @@ def joined() -> Iterator[None]:
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield
         return
-    distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    distributed.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
     yield
     distributed.barrier()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
+
+
+def device(wanted: str) -> torch.device:
+    """Where this process computes: on its GPU if there is one, or as is wanted."""
+    if wanted == "cpu" or (wanted == "auto" and not torch.cuda.is_available()):
+        return torch.device("cpu")
+    if not torch.cuda.is_available():
+        raise HeadspanError("training.device is cuda, but torch finds no GPU here")
+    return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
 
 
 def count() -> int:
