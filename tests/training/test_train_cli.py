@@ -18,6 +18,8 @@ score_size = 8
 label_size = 4
 [model.embeddings]
 words = 8
+tags = 4
+columns = ["upos"]
 [training]
 epochs = 2
 batch_tokens = 200
@@ -115,7 +117,9 @@ def test_mistakes(run: Path, treebank: Path, tmp_path: Path) -> None:
 def test_other_formats(run: Path, treebank: Path, tmp_path: Path) -> None:
     model = run / "out" / "model"
     text = "the dog sees a cat .\n\nevery arrow flies !\n"
-    drawn = headspan("parse", "-", "-m", model, "--format", "tree", stdin=text).stdout
+    asked = headspan("parse", "-", "-m", model, "--format", "tree", stdin=text)
+    assert asked.stderr.count("the model reads UPOS") == 1
+    drawn = asked.stdout
     assert len(drawn.splitlines()) == 6 + 1 + 4
     assert "─ dog" in drawn
     (tmp_path / "in.txt").write_text(text, encoding="utf-8")

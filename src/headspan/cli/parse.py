@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, zip_longest
@@ -72,8 +73,9 @@ def parse(
     parser = _load(model)
     segment = partial(parser.sentences, lines=lines, pretokenized=pretokenized)
     found = chain.from_iterable(sentences(name, segment) for name in inputs)
+    tagged = _tagged(found, parser.config.model.embeddings.columns)
     parsed = with_progress(
-        parser.pipe(found, confidence=confidence, k=best, retag=retag), "sentences"
+        parser.pipe(tagged, confidence=confidence, k=best, retag=retag), "sentences"
     )
     if format == "tree":
         _write_trees(parsed, output, force)
@@ -137,6 +139,21 @@ def _load(model: str) -> Parser:
     from headspan.parser import Parser
 
     return Parser.load(model)
+
+
+def _tagged(found: Iterator[Sentence], columns: Sequence[str]) -> Iterator[Sentence]:
+    """The sentences; says once if they lack tags that the model reads."""
+    said = False
+    for sentence in found:
+        missing = [c.upper() for c in columns if set(getattr(sentence, c)) == {"_"}]
+        if missing and not said:
+            print(
+                f"headspan: the model reads {', '.join(missing)}, which the input does not have; "
+                "expect more mistakes",
+                file=sys.stderr,
+            )
+            said = True
+        yield sentence
 
 
 def _write_trees(parsed: Iterator[Parse], output: str, force: bool) -> None:
