@@ -87,3 +87,11 @@ def test_commands_that_set_things_up(block: str) -> None:
         else:
             assert command[0] in ("python", "torchrun")
             assert command[0] != "python" or (ROOT / command[1]).exists()
+
+
+def test_the_reference_of_the_command_line_is_up_to_date() -> None:
+    code = "import make_cli; print(make_cli.page(), end='')"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT / "docs", capture_output=True, text=True, check=True
+    )
+    assert done.stdout == (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
