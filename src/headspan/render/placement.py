@@ -194,7 +194,7 @@ def _ends(number: int, line: _Line) -> Iterator[tuple[int, int, int, int, int]]:
 def _levels(
     lines: Sequence[_Line], ports: dict[tuple[int, int], int], firsts: Sequence[int]
 ) -> list[int]:
-    """The level of every line: the shorter come first, each above what it meets; roots come last."""
+    """The level of every line: the shorter come first, each above what it meets; roots last."""
     reaches = []
     for number, line in enumerate(lines):
         head, far = line[-1].head, line[-1].dependent
