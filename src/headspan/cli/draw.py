@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -86,13 +87,20 @@ def _in_terminal(source: str, which: str | None, view: _View) -> None:
 def _drawings(source: str, which: str | None, view: _View, other: str | None) -> Iterator[Drawing]:
     from headspan.render.pictures import picture
 
-    others = _sentences(other, which) if other is not None else None
-    for place, sentence in _sentences(source, which):
-        _, second = next(others, (None, None)) if others is not None else (None, None)
-        if others is not None and second is None:
-            raise HeadspanError(f"{place}: is not in {other}")
-        with _naming(place):
-            yield picture(sentence, view=view, other=second)
+    found = _sentences(source, which)
+    if other is None:
+        for place, sentence in found:
+            with _naming(place):
+                drawing = picture(sentence, view=view)
+            yield drawing
+        return
+    for first, second in zip_longest(found, _sentences(other, which)):
+        if first is None or second is None:
+            place, lacking = (second[0], source) if first is None else (first[0], other)
+            raise HeadspanError(f"{place}: is not in {lacking}")
+        with _naming(first[0]):
+            drawing = picture(first[1], view=view, other=second[1])
+        yield drawing
 
 
 def _sentences(source: str, which: str | None) -> Iterator[tuple[str, Sentence]]:

@@ -9,6 +9,7 @@ from headspan.render.svg import scrolling, to_svg
 from headspan.render.terminal import draw_spans
 
 __all__ = [
+    "Drawable",
     "arcs_html",
     "arcs_svg",
     "confidences",

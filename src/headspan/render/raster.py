@@ -108,7 +108,7 @@ def _draw(axes: Axes, shape: Shape, order: int, scale: float) -> None:
     elif isinstance(shape, Path):
         codes = {"M": [Outline.MOVETO], "L": [Outline.LINETO], "Q": [Outline.CURVE3] * 2}
         points: list[tuple[float, float]] = []
-        kinds: list[int] = []
+        kinds: list[Any] = []
         for letter, numbers in shape.steps:
             if letter == "Z":
                 points.append(points[0])
