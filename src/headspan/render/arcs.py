@@ -150,7 +150,7 @@ def _arcs(
         kind = tree.kinds[k]
         start, end = (placement.x(port, middles) for port in (placed.start, placed.end))
         chance = tree.chances[k - 1]
-        width = 0.9 + 1.3 * chance if kind.startswith("sure") and chance is not None else None
+        width = 0.9 + 1.1 * chance if kind.startswith("sure") and chance is not None else None
         neck = base + side * (_TIP - 1)
         corners = [(start, base), (start, y), (end, y)] if placed.arc.head else [(end, y)]
         path = line(*corners, (end, neck), radius=_CORNER, role=f"line {kind}", width=width)
