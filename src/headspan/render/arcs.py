@@ -21,7 +21,7 @@ _TIP = 6.5  # the length of an arrow's tip
 _MARGIN = 16.0
 _GAP = 16.0  # at least, between words
 _LEGEND = 22.0
-_ABOVE, _BELOW = 3.5, 13.0  # from a line to where the letters on it stand, or those under it
+_ABOVE, _BELOW = 4.5, 13.0  # from a line to where the letters on it stand, or those under it
 _LABEL = 16.0  # the room for a label
 
 _MEANINGS = {
