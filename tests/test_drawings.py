@@ -201,6 +201,15 @@ def test_a_broken_span_is_drawn_in_pieces_and_said() -> None:
     )
 
 
+def test_a_deep_tree_makes_no_endless_description() -> None:
+    deep = sentence([0, *range(1, 300)])
+    assert (
+        "word: 1–300, word word word word word word … word word word word word."
+        in spans_drawing(deep).description
+    )
+    assert len(spans_svg(deep)) < 300_000
+
+
 def test_spans_need_a_tree() -> None:
     with pytest.raises(TreeError, match="cycle"):
         spans_drawing(sentence([2, 1]))

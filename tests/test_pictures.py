@@ -144,6 +144,13 @@ def test_mistakes(
     assert [path.name for path in tmp_path.iterdir()] == ["short.conllu"]
 
 
+@pytest.mark.parametrize("kind", ["svg", "html", "png", "pdf"])
+def test_nothing_to_draw(tmp_path: Path, kind: str) -> None:
+    with pytest.raises(HeadspanError, match="there is no sentence to draw"):
+        save([], tmp_path / f"x.{kind}")
+    assert not list(tmp_path.iterdir())
+
+
 def test_pictures_are_not_written_over_by_mistake(tmp_path: Path) -> None:
     out = tmp_path / "x.html"
     out.write_text("mine", encoding="utf-8")
