@@ -1,0 +1,138 @@
+"""A drawing as plain shapes, which is what SVG, PNG and PDF are made of.
+
+Lengths are pixels, y grows downwards. What a shape looks like is not said here: its role names a
+style (`style.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A line of text, centred on x; y is where its letters stand."""
+
+    x: float
+    y: float
+    text: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Lines and curves: steps of a letter of SVG (absolute M, L, Q, Z) and its numbers."""
+
+    steps: tuple[tuple[str, tuple[float, ...]], ...]
+    role: str
+    width: float | None = None
+    """Of the line, where it is not the role's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle with rounded corners."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    radius: float
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Shapes that are one thing: a word, an arc. `title` is read out and shown on hovering."""
+
+    kind: str
+    data: tuple[tuple[str, str], ...]
+    title: str
+    shapes: tuple[Shape, ...]
+
+
+Shape: TypeAlias = Text | Path | Box
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Shapes on a sheet, back to front, with a name and a description in words."""
+
+    width: float
+    height: float
+    title: str
+    description: str
+    parts: tuple[Shape | Group, ...]
+    name: str = ""
+    """What it is called where there are several."""
+
+    def shapes(self) -> Iterator[Shape]:
+        """All shapes, back to front."""
+        for part in self.parts:
+            if isinstance(part, Group):
+                yield from part.shapes
+            else:
+                yield part
+
+
+def stacked(drawings: Sequence[Drawing]) -> Drawing:
+    """Drawings below each other, as one."""
+    parts: list[Shape | Group] = []
+    top = 0.0
+    for drawing in drawings:
+        for part in drawing.parts:
+            if isinstance(part, Group):
+                parts.append(replace(part, shapes=tuple(_lowered(s, top) for s in part.shapes)))
+            else:
+                parts.append(_lowered(part, top))
+        top += drawing.height
+    titles = dict.fromkeys(drawing.title for drawing in drawings)
+    return Drawing(
+        max(drawing.width for drawing in drawings),
+        top,
+        " ".join(titles),
+        " ".join(drawing.description for drawing in drawings),
+        tuple(parts),
+    )
+
+
+def _lowered(shape: Shape, by: float) -> Shape:
+    if not isinstance(shape, Path):
+        return replace(shape, y=shape.y + by)
+    steps = [
+        (letter, tuple(number + by * (at % 2) for at, number in enumerate(numbers)))
+        for letter, numbers in shape.steps
+    ]
+    return replace(shape, steps=tuple(steps))
+
+
+def line(
+    *points: tuple[float, float], radius: float = 0.0, role: str, width: float | None = None
+) -> Path:
+    """A line through points, its corners rounded."""
+    steps: list[tuple[str, tuple[float, ...]]] = [("M", points[0])]
+    for before, corner, after in zip(points, points[1:], points[2:], strict=False):
+        steps.append(("L", _towards(corner, before, radius)))
+        steps.append(("Q", (*corner, *_towards(corner, after, radius))))
+    steps.append(("L", points[-1]))
+    return Path(tuple(steps), role, width)
+
+
+def polygon(*points: tuple[float, float], role: str) -> Path:
+    """A filled shape with these corners."""
+    first, *others = points
+    return Path((("M", first), *(("L", point) for point in others), ("Z", ())), role)
+
+
+def data(**values: object) -> tuple[tuple[str, str], ...]:
+    """The names and values that a shape carries."""
+    return tuple((name, str(value)) for name, value in values.items())
+
+
+def _towards(start: Sequence[float], end: Sequence[float], length: float) -> tuple[float, float]:
+    dx, dy = end[0] - start[0], end[1] - start[1]
+    whole = abs(dx) + abs(dy)  # lines here run along an axis
+    share = min(length, whole / 2) / whole if whole else 0.0
+    return start[0] + dx * share, start[1] + dy * share
