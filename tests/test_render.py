@@ -5,7 +5,7 @@ import pytest
 from headspan import conllu
 from headspan.conllu import Sentence
 from headspan.render import draw_spans, draw_tree
-from headspan.render.terminal import text_width
+from headspan.render.widths import columns
 from headspan.tree import NotProjective
 from trees import random_projective_tree
 
@@ -38,7 +38,7 @@ def test_wide_and_combining_characters_keep_their_columns() -> None:
     assert panel[0] == " 猫が  e\u0301te\u0301  x"
     assert panel[2] == "├──────e\u0301te\u0301────┤"
     assert panel[3] == "├猫が─┤    ├x─┤"
-    assert len({text_width(line) for line in panel[2:]}) == 1
+    assert len({columns(line) for line in panel[2:]}) == 1
 
 
 def test_words_without_width() -> None:
@@ -61,7 +61,7 @@ def test_a_long_sentence_goes_on_in_panels(width: int) -> None:
     panels = draw_spans(sentence, width=width)
     assert len(panels) > 1
     assert " ".join(w for panel in panels for w in panel[0].split()) == " ".join(sentence.forms)
-    assert all(text_width(line) <= width for panel in panels for line in (panel[0], *panel[2:]))
+    assert all(columns(line) <= width for panel in panels for line in (panel[0], *panel[2:]))
 
 
 def test_only_projective_trees_have_headed_spans() -> None:

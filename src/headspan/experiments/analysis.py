@@ -23,7 +23,7 @@ from headspan.experiments.measures import (
 )
 from headspan.files import open_output
 from headspan.render import draw_tree
-from headspan.render.terminal import text_width
+from headspan.render.widths import columns
 from headspan.scoring import Bins, Punct
 from headspan.tree import TreeError
 
@@ -206,7 +206,7 @@ def _side_by_side(d: Difference, names: Sequence[str]) -> list[str]:
 
 def _wide(text: str, width: int) -> str:
     """A text with blanks up to so many columns of a terminal."""
-    return text + " " * (width - text_width(text))
+    return text + " " * (width - columns(text))
 
 
 def _column(sentence: Sentence, right: Sequence[bool], counts: Sequence[bool]) -> list[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from headspan.conllu import Sentence
-from headspan.render.terminal import text_width, visible
+from headspan.render.drawable import Drawable
+from headspan.render.widths import columns, visible
 from headspan.tree import check_tree, nonprojective_arcs
 
 
@@ -19,7 +19,7 @@ class Line(NamedTuple):
     relation: str
 
 
-def draw_tree(sentence: Sentence) -> list[Line]:
+def draw_tree(sentence: Drawable) -> list[Line]:
     """The tree of a sentence, as lines.
 
     The children of a word hang on a line that runs where the word itself begins. A word whose arc
@@ -33,7 +33,7 @@ def draw_tree(sentence: Sentence) -> list[Line]:
             first[head], last[head] = min(first[head], child), max(last[head], child)
     branches = [_branches(word, heads, first, last) for word in range(1, len(heads) + 1)]
     forms = [visible(form) for form in sentence.forms]
-    widths = [len(b) + text_width(f) for b, f in zip(branches, forms, strict=True)]
+    widths = [len(b) + columns(f) for b, f in zip(branches, forms, strict=True)]
     most = max(widths, default=0)
     tags = [tag if tag != "_" else "" for tag in sentence.upos]
     column = max(map(len, tags), default=0)

@@ -1,0 +1,193 @@
+"""Dependency arcs over the words, and under them those of another tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from headspan.errors import HeadspanError
+from headspan.render.drawable import Drawable, confidences
+from headspan.render.placement import Arc, Placement, place, spread
+from headspan.render.shapes import Drawing, Group, Text, data, line, polygon
+from headspan.render.style import step
+from headspan.render.widths import visible
+from headspan.render.words import legend, legend_width, measured, word_row
+from headspan.tree import TreeError, nonprojective_arcs
+
+LEVEL = 19.0  # from line to line
+_FIRST = 20.0  # from the words to the lowest line
+_CORNER = 7.0
+_TIP = 6.5  # the length of an arrow's tip
+_MARGIN = 16.0
+_GAP = 16.0  # at least, between words
+_LEGEND = 22.0
+LETTERS = (3.5, 13.0)  # from a line, where the letters on it begin and end
+
+_MEANINGS = {
+    "arc": "in both trees",
+    "first": "only in the first",
+    "other": "only in the other",
+    "crossing": "not projective",
+    "sure0": "below 50%",
+    "sure1": "from 50%",
+    "sure2": "from 75%",
+    "sure3": "from 90%",
+    "sure4": "from 99%",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """The arcs of a sentence that are drawn on one side of the words."""
+
+    sentence: Drawable
+    kinds: dict[int, str]
+    """For each dependent whose arc is drawn, what kind it is."""
+    chances: list[float | None]
+    crossing: set[int]
+    """The dependents of non-projective arcs."""
+
+    def arcs(self) -> list[Arc]:
+        heads, deprels = self.sentence.heads, self.sentence.deprels
+        return [
+            Arc(heads[k - 1], k, measured(deprels[k - 1], f"label {kind}"))
+            for k, kind in self.kinds.items()
+        ]
+
+    def title(self, k: int) -> str:
+        """An arc in words."""
+        head, deprel = self.sentence.heads[k - 1], self.sentence.deprels[k - 1]
+        forms = self.sentence.forms
+        above = f"under {forms[head - 1]}" if head else "at the top"
+        relation = f" as {deprel}" if head and deprel != "_" else ""
+        chance = self.chances[k - 1]
+        sure = f", {chance:.0%} sure" if chance is not None else ""
+        crossing = ", not projective" if k in self.crossing else ""
+        return visible(f"{forms[k - 1]} {above}{relation}{sure}{crossing}")
+
+
+def arcs_drawing(sentence: Drawable, *, other: Drawable | None = None) -> Drawing:
+    """The arcs of a sentence above its words; below them what `other` has instead."""
+    _check_same_words(sentence, other)
+    n = len(sentence.forms)
+    trees = [_tree(sentence, other, "first")]
+    if other is not None:
+        trees.append(_tree(other, sentence, "other", differences_only=True))
+    placements = [place(tree.arcs(), n) for tree in trees]
+    row = word_row(sentence)
+    needed = (placement.widths(n) for placement in placements)
+    widths = [max(room) for room in zip(row.widths, *needed, strict=True)]
+    middles = spread(widths, [_MARGIN] + [_GAP] * (n - 1), placements)
+    above, *below = (_height(placement) for placement in placements)
+    top = _MARGIN + above
+    bottom = top + row.height
+    entries = _legend(trees, other is not None)
+    right = middles[-1] + widths[-1] / 2 if n else 0.0
+    height = bottom + sum(below) + _LEGEND * bool(entries)
+    parts = list(_arcs(trees[0], placements[0], middles, top, -1))
+    if other is not None:
+        parts += _arcs(trees[1], placements[1], middles, bottom, 1)
+    parts += row.parts(middles, top)
+    parts += legend(entries, _MARGIN, height)
+    return Drawing(
+        max(right, _MARGIN + legend_width(entries)) + _MARGIN,
+        height + _MARGIN,
+        visible(sentence.text) or "No words",
+        _description(trees, n),
+        tuple(parts),
+    )
+
+
+def _check_same_words(sentence: Drawable, other: Drawable | None) -> None:
+    if other is None or other.forms == sentence.forms:
+        return
+    for k, (one, two) in enumerate(zip(sentence.forms, other.forms, strict=False), 1):
+        if one != two:
+            raise HeadspanError(f"two trees over different words: word {k} is {one!r} and {two!r}")
+    raise HeadspanError(
+        f"two trees over different words: {len(sentence.forms)} and {len(other.forms)} of them"
+    )
+
+
+def _tree(
+    sentence: Drawable, other: Drawable | None, differing: str, *, differences_only: bool = False
+) -> _Tree:
+    try:
+        crossing = {k for _, k in nonprojective_arcs(sentence.heads)}
+    except TreeError:  # heads that are missing, or a cycle: what there is can still be drawn
+        crossing = set()
+    chances = confidences(sentence)
+    kinds = {}
+    for k, (head, deprel) in enumerate(zip(sentence.heads, sentence.deprels, strict=True), 1):
+        if not 0 <= head <= len(sentence.heads) or head == k:
+            continue
+        same = other is not None and (other.heads[k - 1], other.deprels[k - 1]) == (head, deprel)
+        if same and differences_only:
+            continue
+        chance = chances[k - 1]
+        if other is not None:
+            kinds[k] = "arc" if same else differing
+        elif chance is not None:
+            kinds[k] = f"sure{step(chance)}"
+        else:
+            kinds[k] = "crossing" if k in crossing else "arc"
+    return _Tree(sentence, kinds, chances, crossing)
+
+
+def _height(placement: Placement) -> float:
+    """How much room the arcs need on their side of the words."""
+    return _FIRST + LEVEL * (placement.levels - 1) + LETTERS[1] if placement.arcs else 0.0
+
+
+def _arcs(
+    tree: _Tree, placement: Placement, middles: Sequence[float], base: float, side: int
+) -> Iterator[Group]:
+    """The arcs above a height (side −1) or below it (1), the highest first."""
+    for placed in sorted(placement.arcs, key=lambda placed: -placed.level):
+        k = placed.arc.dependent
+        y = base + side * (_FIRST + LEVEL * (placed.level - 1))
+        kind = tree.kinds[k]
+        start, end = (placement.x(port, middles) for port in (placed.start, placed.end))
+        chance = tree.chances[k - 1]
+        width = 0.9 + 1.3 * chance if kind.startswith("sure") and chance is not None else None
+        neck = base + side * (_TIP - 1)
+        corners = [(start, base), (start, y), (end, y)] if placed.arc.head else [(end, y)]
+        path = line(*corners, (end, neck), radius=_CORNER, role=f"line {kind}", width=width)
+        tip = polygon(
+            (end, base), (end - 3.4, base + side * _TIP), (end + 3.4, base + side * _TIP),
+            role=f"tip {kind}",
+        )  # fmt: skip
+        letters = y - LETTERS[0] if side < 0 else y + LETTERS[1] - 2
+        label = Text(
+            placement.label_x(placed, middles),
+            letters,
+            visible(tree.sentence.deprels[k - 1]),
+            f"label {kind}",
+        )
+        values = data(head=placed.arc.head, dependent=k)
+        if chance is not None:
+            values += data(confidence=f"{chance:.4f}")
+        crossing = " crossing" if k in tree.crossing else ""
+        other = " other" if side > 0 else ""
+        yield Group(f"arc{crossing}{other}", values, tree.title(k), (path, tip, label))
+
+
+def _legend(trees: Sequence[_Tree], compared: bool) -> list[tuple[str, str]]:
+    """What the colours that occur mean, if they mean something."""
+    kinds = {kind for tree in trees for kind in tree.kinds.values()}
+    return [
+        (f"line {kind}", meaning)
+        for kind, meaning in _MEANINGS.items()
+        if kind in kinds and (compared or kind != "arc")
+    ]
+
+
+def _description(trees: Sequence[_Tree], n: int) -> str:
+    first, *others = trees
+    words = f"{n} word" + "s" * (n != 1)
+    said = [f"Dependency tree over {words}."]
+    said += [first.title(k) + "." for k in first.kinds]
+    for other in others:
+        said.append("In the other tree:" if other.kinds else "The other tree is the same.")
+        said += [other.title(k) + "." for k in other.kinds]
+    return " ".join(said)

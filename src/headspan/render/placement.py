@@ -1,0 +1,219 @@
+"""Where arcs go: where on a word each begins and ends, how high it runs, where its label stands.
+
+Every end of an arc has its own port on the word. From left to right a word's ports are: arcs to the
+left, the shorter first; the arc from the root; arcs to the right, the longer first. So in a
+projective tree no line meets another. An arc runs on the lowest level on which nothing shorter is
+in its way, and the words are moved apart until each label fits on its own line, between the
+vertical lines of arcs that cross it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import NamedTuple, TypeAlias
+
+PORT = 7.0  # from port to port
+PAD = 8.0  # from a label to the next vertical line
+_OWN = 6  # arcs to one side of a head have lines of their own; more than that share one
+
+_Line: TypeAlias = "tuple[Arc, ...]"  # arcs of one head to one side, the shorter first; mostly one
+
+
+class Arc(NamedTuple):
+    """An arc that has to be placed; head 0 is the root."""
+
+    head: int
+    dependent: int
+    label: float
+    """The width of its label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where an arc runs: up from one port, over to the other, and down. Ports count over all words.
+
+    An arc from the root comes straight down: its ports are the same.
+    """
+
+    arc: Arc
+    start: int
+    end: int
+    level: int
+    """1 is the lowest."""
+    gaps: tuple[tuple[int, int], ...]
+    """The pairs of ports between which no vertical line crosses, from left to right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Arcs on one side of the words, above or below; all that does not depend on lengths."""
+
+    arcs: tuple[Placed, ...]
+    """By dependent."""
+    word: tuple[int, ...]
+    """The word of every port."""
+    offset: tuple[float, ...]
+    """How far right of the middle of its word every port is."""
+
+    @property
+    def levels(self) -> int:
+        return max((placed.level for placed in self.arcs), default=0)
+
+    def widths(self, n: int) -> list[float]:
+        """How wide each of n words must be at least, for its ports and for the label of a root."""
+        needed = [0.0] * n
+        for word, offset in zip(self.word, self.offset, strict=True):
+            needed[word - 1] = max(needed[word - 1], 2 * abs(offset) + PORT)
+        for placed in self.arcs:
+            if not placed.arc.head:
+                k, shift = placed.arc.dependent - 1, 2 * abs(self.offset[placed.end])
+                needed[k] = max(needed[k], placed.arc.label + shift)
+        return needed
+
+    def x(self, port: int, middles: Sequence[float]) -> float:
+        """Where a port is, given the middles of the words."""
+        return middles[self.word[port] - 1] + self.offset[port]
+
+    def label_x(self, placed: Placed, middles: Sequence[float]) -> float:
+        """The middle of a label: as near to the middle of its line as the gaps allow."""
+        if not placed.gaps:
+            return self.x(placed.end, middles)
+        line = (placed.gaps[0][0], placed.gaps[-1][1])
+        wanted = sum(self.x(port, middles) for port in line) / 2
+        half = placed.arc.label / 2 + PAD
+        found = []
+        for gap in placed.gaps:
+            left, right = (self.x(port, middles) for port in gap)
+            if right - left >= 2 * half - 1e-6:
+                found.append(min(max(wanted, left + half), right - half))
+        return min(found, key=lambda x: abs(x - wanted))
+
+
+def place(arcs: Sequence[Arc], n: int) -> Placement:
+    """Ports, levels and gaps for labels, of arcs over words 1…n.
+
+    Takes time in the number of words that each arc spans, summed over all arcs.
+    """
+    lines = _lines(arcs)
+    ends = sorted(end for number, line in enumerate(lines) for end in _ends(number, line))
+    word = tuple(end[0] for end in ends)
+    counts = [word.count(k) for k in range(n + 1)]
+    firsts = list(accumulate(counts, initial=0))
+    ports = {(end[-1], end[0]): port for port, end in enumerate(ends)}
+    owner = [end[-1] for end in ends]
+    levels = _levels(lines, ports, firsts)
+    height = [levels[line] for line in owner]
+    placed = []
+    for number, line in enumerate(lines):
+        before = start = ports[number, line[0].head or line[0].dependent]
+        for arc in line:
+            end = ports[number, arc.dependent]
+            gaps = _gaps(min(before, end), max(before, end), height, levels[number])
+            placed.append(Placed(arc, start, end, levels[number], gaps))
+            before = end
+    placed.sort(key=lambda placed: placed.arc.dependent)
+    offset = tuple((port - firsts[k] - (counts[k] - 1) / 2) * PORT for port, k in enumerate(word))
+    return Placement(tuple(placed), word, offset)
+
+
+def spread(
+    widths: Sequence[float], gaps: Sequence[float], placements: Sequence[Placement]
+) -> list[float]:
+    """The middles of words of these widths, as far to the left as they and all labels allow.
+
+    gaps: the room before each word. A label that could stand between several pairs of lines gets
+    its room where there is most of it anyway.
+    """
+    fixed, loose = [], []
+    for placement in placements:
+        for placed in placement.arcs:
+            if len(placed.gaps) == 1:
+                fixed.append((placement, placed, placed.gaps[0]))
+            elif placed.gaps:
+                loose.append((placement, placed))
+    middles = _spread(widths, gaps, fixed)
+    if not loose:
+        return middles
+    for placement, placed in loose:
+        roomiest = max(
+            placed.gaps,
+            key=lambda gap: placement.x(gap[1], middles) - placement.x(gap[0], middles),
+        )
+        fixed.append((placement, placed, roomiest))
+    return _spread(widths, gaps, fixed)
+
+
+def _spread(
+    widths: Sequence[float],
+    gaps: Sequence[float],
+    wanted: Sequence[tuple[Placement, Placed, tuple[int, int]]],
+) -> list[float]:
+    bounds: list[list[tuple[int, float]]] = [[] for _ in widths]  # of words: (earlier word, room)
+    for placement, placed, (left, right) in wanted:
+        room = placed.arc.label + 2 * PAD + placement.offset[left] - placement.offset[right]
+        bounds[placement.word[right] - 1].append((placement.word[left] - 1, room))
+    middles: list[float] = []
+    for k, (width, gap) in enumerate(zip(widths, gaps, strict=True)):
+        least = middles[-1] + widths[k - 1] / 2 if k else 0.0
+        middles.append(
+            max([least + gap + width / 2, *(middles[i] + room for i, room in bounds[k])])
+        )
+    return middles
+
+
+def _lines(arcs: Sequence[Arc]) -> list[_Line]:
+    """The arcs that have a line of their own, and those that share one."""
+    sides: dict[tuple[int, int], list[Arc]] = {}
+    for arc in arcs:
+        side = 0 if not arc.head else -1 if arc.dependent < arc.head else 1
+        sides.setdefault((arc.head, side), []).append(arc)
+    lines: list[_Line] = []
+    for (head, _), together in sides.items():
+        if head and len(together) > _OWN:
+            lines.append(tuple(sorted(together, key=lambda arc: abs(arc.dependent - head))))
+        else:
+            lines += [(arc,) for arc in together]
+    return lines
+
+
+def _ends(number: int, line: _Line) -> Iterator[tuple[int, int, int, int, int]]:
+    """The ends of a line, such that sorting puts them in the order of ports: word, …, number."""
+    last = line[-1]
+    if not last.head:
+        yield last.dependent, 1, 0, 0, number
+        return
+    for word, other in [(last.head, last.dependent), *((arc.dependent, arc.head) for arc in line)]:
+        if other < word:
+            yield word, 0, word - other, -number, number
+        else:
+            yield word, 2, word - other, number, number
+
+
+def _levels(
+    lines: Sequence[_Line], ports: dict[tuple[int, int], int], firsts: Sequence[int]
+) -> list[int]:
+    """The level of every line: the shorter come first, each above what it meets; roots come last."""
+    reaches = []
+    for number, line in enumerate(lines):
+        head, far = line[-1].head, line[-1].dependent
+        if head:
+            left, right = sorted((ports[number, head], ports[number, far]))
+        else:  # its label is as wide as the word
+            left, right = firsts[far], firsts[far + 1] - 1
+        reaches.append((not head, right - left, left, right, number))
+    sky = [0] * firsts[-1]
+    levels = [0] * len(lines)
+    for _, _, left, right, number in sorted(reaches):
+        level = levels[number] = 1 + max(sky[left : right + 1])
+        sky[left : right + 1] = [level] * (right + 1 - left)
+    return levels
+
+
+def _gaps(left: int, right: int, height: Sequence[int], level: int) -> tuple[tuple[int, int], ...]:
+    """The stretches of a line of this level between the vertical lines that go on above it."""
+    if left == right:
+        return ()
+    crossing = [port for port in range(left + 1, right) if height[port] > level]
+    return tuple(pairwise([left, *crossing, right]))

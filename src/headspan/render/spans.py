@@ -1,0 +1,164 @@
+"""Headed spans as nested rectangles, one a word, as in the paper's Figure 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from headspan.render.drawable import Drawable
+from headspan.render.shapes import Box, Drawing, Group, Text, data, line
+from headspan.render.style import DEPTHS
+from headspan.render.widths import visible
+from headspan.render.words import measured
+from headspan.tree import bottom_up, depths
+
+_MARGIN = 16.0
+_INSIDE = 7.0  # from a word to the nearest edge
+_STEP_X, _STEP_Y = 4.0, 6.0  # from edge to edge
+_BETWEEN = 5.0  # between neighbours
+_HALF = 15.0  # half the height of the smallest rectangle
+_BASELINE = 5.5  # from the middle down to where letters stand
+_STEM = 9.0  # from the middle up to where a stem ends
+_POSTS = 20.0  # room for the numbers of fenceposts
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A rectangle around the words left+1 … right, which are below a word.
+
+    height: how many rectangles are nested in it.
+    """
+
+    word: int
+    left: int
+    right: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Where words and edges are."""
+
+    right: float
+    middles: list[float]
+    opening: dict[_Piece, float]
+    closing: dict[_Piece, float]
+
+
+def spans_drawing(sentence: Drawable) -> Drawing:
+    """The headed span of every word, around it.
+
+    Where the tree is not projective, a word can have a broken span: one rectangle for each
+    contiguous piece, dashed and joined by dots. Raises TreeError if the heads are no tree; there
+    may be several roots.
+    """
+    spans = _pieces(sentence.heads)
+    colours = [f"depth{depth % DEPTHS}" for depth in depths(sentence.heads)]
+    roles = [
+        f"head {colour}" if span[0].height else "form"
+        for span, colour in zip(spans, colours, strict=True)
+    ]
+    layout = _layout(sentence.forms, roles, spans)
+    tallest = max((span[0].height for span in spans), default=0)
+    middle = _MARGIN + _HALF + tallest * _STEP_Y
+    bottom = middle + _HALF + tallest * _STEP_Y
+    parts: list[Group] = []
+    for span in sorted(spans, key=lambda span: -span[0].height):
+        parts += _span(sentence, span, layout, middle, colours[span[0].word - 1])
+    for k, (form, role) in enumerate(zip(sentence.forms, roles, strict=True)):
+        text = Text(layout.middles[k], middle + _BASELINE, visible(form), role)
+        parts.append(Group("word", data(word=k + 1), "", (text,)))
+    parts += _posts(layout, len(spans), bottom + 15)
+    return Drawing(
+        layout.right + _MARGIN,
+        bottom + _POSTS + _MARGIN / 2,
+        visible(sentence.text) or "No words",
+        " ".join(["Headed spans.", *(_title(sentence, span) + "." for span in spans)]),
+        tuple(parts),
+    )
+
+
+def _pieces(heads: Sequence[int]) -> list[list[_Piece]]:
+    """The contiguous pieces of what is below each word: one if it has a headed span."""
+    below = [[k] for k in range(len(heads) + 1)]
+    height = [0] * (len(heads) + 1)
+    pieces: list[list[_Piece]] = [[] for _ in heads]
+    for k in bottom_up(heads):
+        words = sorted(below[k])
+        breaks = [(before, after) for before, after in pairwise(words) if after > before + 1]
+        starts = [words[0], *(after for _, after in breaks)]
+        ends = [*(before for before, _ in breaks), words[-1]]
+        pieces[k - 1] = [
+            _Piece(k, start - 1, end, height[k]) for start, end in zip(starts, ends, strict=True)
+        ]
+        head = heads[k - 1]
+        height[head] = max(height[head], height[k] + 1)
+        below[head] += words
+    return pieces
+
+
+def _layout(
+    forms: Sequence[str], roles: Sequence[str], spans: Sequence[Sequence[_Piece]]
+) -> _Layout:
+    """From left to right: edges that begin, a word, edges that end; outer edges further out."""
+    begin: list[list[_Piece]] = [[] for _ in range(len(forms) + 1)]
+    end: list[list[_Piece]] = [[] for _ in range(len(forms) + 1)]
+    for piece in sorted((p for span in spans for p in span), key=lambda piece: piece.height):
+        begin[piece.left].append(piece)
+        end[piece.right].append(piece)
+    x, middles, opening, closing = _MARGIN, [], {}, {}
+    for k, (form, role) in enumerate(zip(forms, roles, strict=True)):
+        for at, piece in enumerate(reversed(begin[k])):
+            opening[piece] = x + at * _STEP_X
+        x += _STEP_X * max(0, len(begin[k]) - 1) + _INSIDE
+        width = measured(form, role)
+        middles.append(x + width / 2)
+        x += width + _INSIDE
+        for at, piece in enumerate(end[k + 1]):
+            closing[piece] = x + at * _STEP_X
+        x += _STEP_X * max(0, len(end[k + 1]) - 1) + _BETWEEN
+    return _Layout(x - _BETWEEN if forms else x, middles, opening, closing)
+
+
+def _span(
+    sentence: Drawable, span: Sequence[_Piece], layout: _Layout, middle: float, colour: str
+) -> Iterator[Group]:
+    """The rectangles of a word, with a stem from the edge down to the word itself."""
+    broken = "broken " if len(span) > 1 else ""
+    title = _title(sentence, span)
+    half = _HALF + span[0].height * _STEP_Y
+    for before, piece in zip([None, *span], span, strict=False):
+        left, right = layout.opening[piece], layout.closing[piece]
+        box = Box(left, middle - half, right - left, 2 * half, 5, f"box {broken}{colour}")
+        lines = []
+        if before is not None:
+            y = middle - half + 5
+            lines.append(line((layout.closing[before], y), (left, y), role=f"join {colour}"))
+        if piece.height and piece.left < piece.word <= piece.right:
+            x = layout.middles[piece.word - 1]
+            ends = (x, middle - half), (x, middle - _STEM - 3)
+            lines.append(line(*ends, role=f"stem {colour}"))
+        values = data(word=piece.word, left=piece.left, right=piece.right)
+        yield Group(f"span {broken}".strip(), values, title, (box, *lines))
+
+
+def _posts(layout: _Layout, n: int, y: float) -> Iterator[Group]:
+    """The numbers of the fenceposts, between the edges that meet there."""
+    places: list[list[float]] = [[] for _ in range(n + 1)]
+    for piece, x in layout.opening.items():
+        places[piece.left].append(x)
+    for piece, x in layout.closing.items():
+        places[piece.right].append(x)
+    for post, edges in enumerate(places):
+        if edges:
+            x = (min(edges) + max(edges)) / 2
+            yield Group("post", data(post=post), "", (Text(x, y, str(post), "post"),))
+
+
+def _title(sentence: Drawable, span: Sequence[_Piece]) -> str:
+    """A headed span in words."""
+    texts = [" ".join(sentence.forms[piece.left : piece.right]) for piece in span]
+    posts = " and ".join(f"{piece.left}–{piece.right}" for piece in span)
+    pieces = f", in {len(span)} pieces, for the tree is not projective" if len(span) > 1 else ""
+    return visible(f"{sentence.forms[span[0].word - 1]}: {posts}, {' … '.join(texts)}{pieces}")
