@@ -113,11 +113,11 @@ def test_constraints_that_leave_no_tree(client: TestClient) -> None:
         said(required=[[3, 1]])
         == "sentence 1: there is no arc from 3 to 1 in a sentence of 2 words"
     )
-    assert said(sentence=3) == "constraints: there is no sentence 3, the request has 2"
+    assert said(sentence=3) == "constraints: there is no sentence 3; the request has 2"
 
 
 def test_drawings(client: TestClient) -> None:
-    (found,) = ask(client, conllu=CONLLU, draw=True, best=2)
+    (found,) = ask(client, conllu=CONLLU, draw=1, best=2)
     for tree in (found, *found["best"]):
         assert tree["drawing"]["arcs"].startswith("<svg")
         assert "&lt;b&gt;" in tree["drawing"]["arcs"]
@@ -141,6 +141,7 @@ def test_what_is_wrong_is_one_sentence(client: TestClient, parser: Parser) -> No
     assert said(words=[[""]]).startswith("words.0.0: String should have at least 1 character")
     assert said(text="a", best=2, format="conllu") == "best and draw need the format json"
     assert said(text="a", best=51) == "best is 51; the limit of this service is 50"
+    assert said(words=[["a"]], draw=2) == "draw: there is no sentence 2; the request has 1"
     assert said(conllu="1\ta\n").startswith("conllu: text:1: found")
     answer = client.post(
         "/parse", content=b'{"text": ', headers={"Content-Type": "application/json"}
@@ -163,7 +164,7 @@ def test_limits(parser: Parser) -> None:
         assert "more than 20 words" in refused(client, 413, text="the dog sees a cat.\n\n" * 5)
         long = refused(client, 422, words=[["a"], ["a"] * 11])
         assert long == "sentence 2 has 11 words; the limit of this service is 10"
-        assert "more than 15 words" in refused(client, 413, words=[["a"] * 8] * 2, draw=True)
+        assert "more than 15 words" in refused(client, 413, words=[["a"] * 8], draw=1, best=2)
         assert "larger than 2,000 bytes" in refused(client, 413, text="a" * 2000)
 
         def unannounced() -> Any:

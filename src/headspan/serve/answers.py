@@ -11,11 +11,11 @@ from headspan.errors import HeadspanError
 from headspan.parse import Parse
 from headspan.parser import Parser
 from headspan.render import arcs_svg, spans_svg
+from headspan.render.drawable import Drawable
 from headspan.serve.batcher import Job, Wanted
 from headspan.serve.constraints import read_constraints
 from headspan.serve.limits import Limits, RefusalError, within
 from headspan.serve.schemas import ParseRequest
-from headspan.tree import NotProjective
 
 _LETTERS = 4  # of a text's word, to guess how many words it has
 
@@ -47,36 +47,46 @@ def make_job(asked: ParseRequest, parser: Parser, limits: Limits) -> Job:
 def make_answer(asked: ParseRequest, parses: list[Parse], limits: Limits) -> bytes:
     """The body of an answer; raises RefusalError."""
     for some in asked.constraints:
-        if some.sentence > len(parses):
-            raise RefusalError(
-                422,
-                f"constraints: there is no sentence {some.sentence}, the request has {len(parses)}",
-            )
+        _check_number("constraints", some.sentence, parses)
     if asked.format == "conllu":
         return conllu.to_text(
             parse.with_confidences() if asked.confidence else parse for parse in parses
         ).encode()
-    if asked.draw and sum(map(len, parses)) > limits.drawn:
-        raise RefusalError(
-            413, f"draw: the request has more than {limits.drawn:,} words, the limit for drawings"
-        )
-    sentences = [_with_drawings(parse) if asked.draw else parse.as_json() for parse in parses]
+    sentences = [parse.as_json() for parse in parses]
+    if asked.draw is not None:
+        _check_number("draw", asked.draw, parses)
+        drawn = parses[asked.draw - 1]
+        if len(drawn) * (1 + len(drawn.alternatives)) > limits.drawn:
+            detail = (
+                f"draw: the trees have more than {limits.drawn:,} words, the limit for drawings"
+            )
+            raise RefusalError(413, detail)
+        _add_drawings(sentences[asked.draw - 1], drawn)
     return json.dumps({"sentences": sentences}, ensure_ascii=False, allow_nan=False).encode()
 
 
-def _with_drawings(parse: Parse) -> dict[str, Any]:
-    found = parse.as_json() | _shown(parse.plain())
+def _check_number(name: str, number: int, parses: list[Parse]) -> None:
+    if number > len(parses):
+        raise RefusalError(
+            422, f"{name}: there is no sentence {number}; the request has {len(parses)}"
+        )
+
+
+def _add_drawings(found: dict[str, Any], parse: Parse) -> None:
+    """Add what a page needs to show a sentence; its other trees are compared with the best one."""
+    found |= _shown(parse, parse.plain(), None)
+    best: Sentence | None = None
     for tree, ranked in zip(parse.alternatives, found.get("best", ()), strict=True):
-        ranked |= _shown(parse.with_parse(tree.heads, tree.deprels))
-    return found
+        sentence = parse.with_parse(tree.heads, tree.deprels)
+        ranked |= _shown(sentence, sentence, best)
+        best = best or sentence
 
 
-def _shown(sentence: Sentence) -> dict[str, Any]:
-    try:
-        spans = spans_svg(sentence, styled=False)
-    except NotProjective:
-        spans = None
+def _shown(drawable: Drawable, sentence: Sentence, other: Sentence | None) -> dict[str, Any]:
     return {
         "conllu": conllu.to_text([sentence]),
-        "drawing": {"arcs": arcs_svg(sentence, styled=False), "spans": spans},
+        "drawing": {
+            "arcs": arcs_svg(drawable, other=other, styled=False),
+            "spans": spans_svg(drawable, styled=False),
+        },
     }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from anyio.to_thread import run_sync
@@ -30,8 +31,7 @@ from headspan.serve.batcher import Batcher, Job, QueueFullError
 from headspan.serve.guard import LOOPBACK, Guard
 from headspan.serve.limits import Limits, RefusalError, too_large
 
-_PAGE = {"/": ("index.html", "text/html"), "/page.css": ("page.css", "text/css"),
-         "/page.js": ("page.js", "text/javascript")}  # fmt: skip
+_TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript"}
 _ABOUT = """Dependency trees by headed spans, exact. Answers to mistakes are `{"detail": …}`."""
 
 
@@ -77,10 +77,8 @@ def create_app(
     app.add_api_route(
         "/models", service.models, dependencies=allowed, summary="What the model can do"
     )
-    for path, (file, kind) in _PAGE.items():
-        text = files("headspan.serve").joinpath("page", file).read_text(encoding="utf-8")
+    for path, text, kind in _page():
         app.add_api_route(path, _document(text, kind), include_in_schema=False)
-    app.add_api_route("/drawing.css", _document(stylesheet(), "text/css"), include_in_schema=False)
     app.add_exception_handler(RefusalError, _refuse)
     app.add_exception_handler(HTTPException, _explain)
     origins = list(origins)
@@ -233,6 +231,16 @@ def _checks(token: str | None) -> list[Any]:
 def _busy(seconds: int) -> RefusalError:
     detail = f"too much waits already; try again in {seconds} s"
     return RefusalError(503, detail, {"Retry-After": str(seconds)})
+
+
+def _page() -> Iterator[tuple[str, str, str]]:
+    """The files of the page: path, text, type."""
+    yield "/drawing.css", stylesheet(), _TYPES[".css"]
+    for file in files("headspan.serve").joinpath("page").iterdir():
+        kind = _TYPES.get(Path(file.name).suffix)
+        if kind is not None:
+            path = "/" if file.name == "index.html" else f"/{file.name}"
+            yield path, file.read_text(encoding="utf-8"), kind
 
 
 def _document(text: str, kind: str) -> Callable[[], Awaitable[Response]]:

@@ -20,7 +20,7 @@ class Limits:
     sentence: int = 200
     """Words of a sentence: the work for its confidences grows with their third power."""
     drawn: int = 2_000
-    """Words of a request whose trees are drawn."""
+    """Words of all the trees that are drawn for a request."""
     best: int = 50
     """Trees of a sentence."""
     waiting: int = 100_000

@@ -41,8 +41,8 @@ class ParseRequest(_Strict):
         [], description="The tree is then the best projective one that fits."
     )
     retag: bool = Field(False, description="Predict tags also where the CoNLL-U has some.")
-    draw: bool = Field(
-        False, description="Also give every tree as CoNLL-U and drawn as SVG (arcs and spans)."
+    draw: int | None = Field(
+        None, ge=1, description="Also give the trees of this sentence, from 1, as CoNLL-U and SVG."
     )
 
     @model_validator(mode="after")
@@ -52,7 +52,7 @@ class ParseRequest(_Strict):
             raise ValueError(
                 f"expected one of text, words and conllu, found {' and '.join(given) or 'none'}"
             )
-        if self.format == "conllu" and (self.best > 1 or self.draw):
+        if self.format == "conllu" and (self.best > 1 or self.draw is not None):
             raise ValueError("best and draw need the format json")
         return self
 
@@ -61,7 +61,7 @@ class Drawing(BaseModel):
     """A tree as SVG without styles of its own; they are at /drawing.css."""
 
     arcs: str
-    spans: str | None = Field(description="None if the tree is not projective.")
+    spans: str
 
 
 class RankedTree(BaseModel):

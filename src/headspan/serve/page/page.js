@@ -1,1 +1,323 @@
-x
+// The page: what is typed goes to the service, what comes back is shown.
+
+import { described, drawSvg, drawTable, element, light, markRequired, press, rove, spanOf }
+  from "./drawing.js";
+import { copy, fromLink, standalone, toLink } from "./share.js";
+
+const EXAMPLE = "I saw the man with the telescope.";
+const BEST = 5;
+const PAUSE = 400; // milliseconds after the last key
+const HINT = "Point at a word to see its headed span. Choose a head and then a dependent to "
+  + "require or forbid their arc.";
+
+const at = (id) => document.getElementById(id);
+const place = at("drawing");
+
+const state = { text: EXAMPLE, view: "arcs", sentence: 1, constraints: [] };
+let answer = null; // the sentences, as the service gave them
+let rank = 0; // which of the best trees is shown; 0 is the best one, under the constraints
+let chosen = []; // a head, perhaps with a dependent
+let token = "";
+let asking = null;
+let typed = 0;
+
+const sentence = () => answer[state.sentence - 1];
+const tree = () => (rank ? sentence().best[rank] : sentence());
+const word = (k) => (k ? sentence().words[k - 1] : "root");
+const here = () => state.constraints.filter((c) => c.sentence === state.sentence);
+
+function say(message, wrong = false) {
+  at("status").textContent = message;
+  at("status").classList.toggle("problem", wrong);
+}
+
+function isColumns(text) {
+  const line = text.split("\n").find((one) => one.trim() && !one.startsWith("#")) ?? "";
+  return /^\d+([-.]\d+)?\t(.*\t){2}/.test(line);
+}
+
+function request() {
+  const constraints = state.constraints.map(({ kind, sentence, head, dependent }) => ({
+    sentence, [kind === "require" ? "required" : "forbidden"]: [[head, dependent]],
+  }));
+  const given = isColumns(state.text) ? { conllu: state.text.trim() + "\n\n" } : { text: state.text };
+  return { ...given, confidence: true, best: BEST, draw: state.sentence, constraints };
+}
+
+// Gives whether there is something new to see.
+async function parse() {
+  clearTimeout(typed);
+  asking?.abort();
+  const mine = (asking = new AbortController());
+  at("text").classList.toggle("columns", isColumns(state.text));
+  if (!state.text.trim()) {
+    answer = null;
+    show();
+    say("");
+    return true;
+  }
+  at("result").classList.add("stale");
+  try {
+    const headers = { "Content-Type": "application/json" };
+    if (token) headers.Authorization = `Bearer ${token}`;
+    const body = JSON.stringify(request());
+    const got = await fetch("parse", { method: "POST", headers, body, signal: mine.signal });
+    if (got.status === 503) return await later(Number(got.headers.get("Retry-After")) || 1, mine);
+    const found = await got.json();
+    at("token").hidden = got.status !== 401;
+    if (!got.ok) {
+      say(found.detail, true);
+      return false;
+    }
+    if (mine.signal.aborted) return false;
+    answer = found.sentences.length ? found.sentences : null;
+    rank = 0;
+    chosen = [];
+    say("");
+    show();
+    return true;
+  } catch (error) {
+    if (!mine.signal.aborted) say("The service does not answer.", true);
+    return false;
+  } finally {
+    if (mine === asking) at("result").classList.remove("stale");
+  }
+}
+
+async function later(seconds, mine) {
+  say(`The service is busy; trying again in ${seconds} s.`);
+  await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
+  return mine.signal.aborted ? false : parse();
+}
+
+function show() {
+  at("result").hidden = !answer;
+  showSentences();
+  if (!answer) return;
+  draw();
+  showConstraints();
+  showBest();
+}
+
+function showSentences() {
+  const several = answer && answer.length > 1;
+  at("sentences").hidden = !several;
+  if (!several) return;
+  at("sentences").replaceChildren(...answer.map((one, k) => {
+    const button = element("button", { type: "button", textContent: `${k + 1}  ${one.text}` });
+    button.setAttribute("aria-current", String(k + 1 === state.sentence));
+    button.addEventListener("click", async () => {
+      state.sentence = k + 1;
+      await parse();
+      at("sentences").children[k]?.focus();
+    });
+    return button;
+  }));
+  at("sentences").children[state.sentence - 1]?.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
+function draw() {
+  const shown = tree();
+  if (state.view === "table") drawTable(place, sentence(), shown);
+  else drawSvg(place, shown.drawing[state.view], sentence(), shown);
+  if (!rank) markRequired(place, here().filter((c) => c.kind === "require").map((c) => [c.head, c.dependent]));
+  choose(chosen);
+}
+
+function about(k) {
+  light(place, tree(), k);
+  if (!k) {
+    if (!chosen.length) at("about").textContent = HINT;
+    return;
+  }
+  if (chosen.length) return;
+  const span = spanOf(tree(), k);
+  at("about").replaceChildren(element("b", { textContent: word(k) }), `: ${described(sentence(), tree(), k)}. `
+    + `Its span: ${span.map(word).join(" ")}`);
+}
+
+// Take words as head and dependent of an arc, and offer what can be done with it.
+function choose(words) {
+  chosen = words;
+  press(place, chosen);
+  const [head, dependent] = chosen;
+  at("choice").hidden = !chosen.length;
+  if (!chosen.length) {
+    about(0);
+    return;
+  }
+  const offers = [];
+  if (dependent === undefined) {
+    at("about").replaceChildren("Head: ", element("b", { textContent: word(head) }),
+      ". Now choose its dependent, or:");
+    offers.push(["Make it the root", () => constrain("require", 0, head)]);
+    offers.push(["Not the root", () => constrain("forbid", 0, head)]);
+  } else {
+    at("about").replaceChildren("Arc: ", element("b", { textContent: `${word(head)} → ${word(dependent)}` }));
+    offers.push(["Require", () => constrain("require", head, dependent)]);
+    offers.push(["Forbid", () => constrain("forbid", head, dependent)]);
+    if (tree().heads[dependent - 1] === head) offers.reverse();
+    offers.push(["Swap", () => offer([dependent, head])]);
+  }
+  offers.push(["Cancel", () => cancel()]);
+  at("choice").replaceChildren(...offers.map(([name, action]) => {
+    const button = element("button", { type: "button", textContent: name });
+    button.addEventListener("click", action);
+    return button;
+  }));
+}
+
+function offer(words) {
+  choose(words);
+  if (words.length === 2) at("choice").firstChild.focus();
+}
+
+function cancel() {
+  const [head] = chosen;
+  choose([]);
+  rove(place, head, true);
+}
+
+function pick(k) {
+  if (!chosen.length || chosen.length === 2) offer([k]);
+  else if (chosen[0] === k) choose([]);
+  else offer([chosen[0], k]);
+}
+
+async function constrain(kind, head, dependent) {
+  const before = state.constraints;
+  const others = before.filter((c) => c.sentence !== state.sentence || c.head !== head || c.dependent !== dependent);
+  state.constraints = [...others, { kind, sentence: state.sentence, head, dependent }];
+  choose([]);
+  if (!(await parse())) {
+    state.constraints = before;
+    rove(place, dependent, true);
+    return;
+  }
+  rove(place, dependent, true);
+  say(`${kind === "require" ? "Required" : "Forbidden"}: ${word(head)} → ${word(dependent)}.`);
+}
+
+function showConstraints() {
+  at("constraints").hidden = !here().length;
+  at("constraints").querySelector("ul").replaceChildren(...here().map((c) => {
+    const kind = c.kind === "require" ? "required" : "forbidden";
+    const arc = `${word(c.head)} → ${word(c.dependent)}`;
+    const button = element("button", { type: "button" }, `${arc} `,
+      element("span", { className: "kind", textContent: `${kind} ×` }));
+    button.setAttribute("aria-label", `Remove: ${arc}, ${kind}`);
+    button.addEventListener("click", async () => {
+      state.constraints = state.constraints.filter((other) => other !== c);
+      if (await parse()) say(`Removed: ${arc}.`);
+      rove(place, c.dependent, true);
+    });
+    return element("li", {}, button);
+  }));
+}
+
+function showBest() {
+  const trees = sentence().best ?? [];
+  at("best").hidden = trees.length < 2;
+  if (trees.length < 2) return;
+  const bound = here().length > 0;
+  at("best").querySelector("h2").textContent = bound ? "The best trees without constraints" : "The best trees";
+  at("best").querySelector("ol").replaceChildren(...trees.map((one, k) => {
+    const less = one.score - trees[0].score;
+    const button = element("button", { type: "button" },
+      element("span", { className: "rank", textContent: k + 1 }),
+      element("span", { textContent: k ? differences(one, trees[0]) : bound ? "best" : "best, shown first" }),
+      element("span", { className: "score", textContent: k ? less.toFixed(2).replace("-", "−") : one.score.toFixed(2) }));
+    button.setAttribute("aria-current", String(k === rank && !(bound && !k)));
+    button.addEventListener("click", () => {
+      rank = k;
+      chosen = [];
+      draw();
+      showBest();
+      at("best").querySelectorAll("button")[k].focus();
+    });
+    return element("li", {}, button);
+  }));
+}
+
+function differences(one, best) {
+  const found = [];
+  one.heads.forEach((head, k) => {
+    if (head !== best.heads[k] || one.relations[k] !== best.relations[k]) {
+      found.push(`${word(k + 1)}: ${head ? `${one.relations[k]} of ${word(head)}` : "root"}`);
+    }
+  });
+  return found.join(", ") || "the same arcs, other spans";
+}
+
+function adopt(link) {
+  Object.assign(state, link);
+  at("text").value = state.text;
+  document.querySelector(`#views input[value="${state.view}"]`).checked = true;
+  return parse();
+}
+
+const wordOf = (event) => Number(event.target.closest(".word, .span, .arc:not(.other)")?.dataset.word
+  ?? event.target.closest(".arc:not(.other)")?.dataset.dependent ?? 0);
+
+place.addEventListener("pointerover", (event) => about(wordOf(event)));
+place.addEventListener("pointerleave", () => about(0));
+place.addEventListener("focusin", (event) => about(wordOf(event)));
+place.addEventListener("focusout", () => about(0));
+place.addEventListener("click", (event) => {
+  if (event.target.closest(".word")) pick(wordOf(event));
+});
+place.addEventListener("keydown", (event) => {
+  const k = wordOf(event), last = sentence().words.length;
+  const next = { ArrowLeft: k - 1, ArrowUp: k - 1, ArrowRight: k + 1, ArrowDown: k + 1, Home: 1, End: last }[event.key];
+  if (next !== undefined) {
+    rove(place, Math.min(Math.max(next, 1), last), true);
+    event.preventDefault();
+  } else if (event.key === "Enter" || event.key === " ") {
+    event.preventDefault();
+    pick(k);
+  }
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && chosen.length) cancel();
+});
+at("asked").addEventListener("submit", (event) => {
+  event.preventDefault();
+  parse();
+});
+at("text").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    event.preventDefault();
+    at("asked").requestSubmit();
+  }
+});
+at("text").addEventListener("input", () => {
+  Object.assign(state, { text: at("text").value, sentence: 1, constraints: [] });
+  clearTimeout(typed);
+  typed = setTimeout(parse, PAUSE);
+});
+at("token").addEventListener("submit", (event) => {
+  event.preventDefault();
+  token = at("secret").value;
+  parse();
+});
+at("views").addEventListener("change", (event) => {
+  state.view = event.target.value;
+  if (answer) draw();
+});
+document.querySelector(".copies").addEventListener("click", async (event) => {
+  const what = event.target.dataset.copy;
+  if (!what) return;
+  const drawn = tree().drawing[state.view === "spans" ? "spans" : "arcs"];
+  const text = what === "link" ? toLink(state) : what === "conllu" ? tree().conllu : await standalone(drawn);
+  const names = { link: "The link is", conllu: "CoNLL-U is", svg: "The SVG is" };
+  if (await copy(text)) say(`${names[what]} in the clipboard.`);
+});
+window.addEventListener("hashchange", () => {
+  const link = fromLink(location.hash);
+  if (link) adopt(link);
+});
+
+fetch("health").then((got) => got.json()).then((health) => {
+  at("model").textContent = `Model: ${health.model}.`;
+}).catch(() => {});
+adopt(fromLink(location.hash) ?? state);
