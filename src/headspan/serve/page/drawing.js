@@ -21,7 +21,7 @@ function shape(name, attributes) {
   return made;
 }
 
-const percent = (chance) => `${Math.round(100 * chance)} %`;
+const percent = (chance) => `${Math.round(100 * chance)}%`;
 
 // A word and its arc in words. tree: heads and relations, perhaps not those of the best tree.
 export function described(sentence, tree, k) {

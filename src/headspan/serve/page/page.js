@@ -6,23 +6,25 @@ import { copy, fromLink, standalone, toLink } from "./share.js";
 
 const EXAMPLE = "I saw the man with the telescope.";
 const BEST = 5;
+const OWN = -1;
 const PAUSE = 400; // milliseconds after the last key
-const HINT = "Point at a word to see its headed span. Choose a head and then a dependent to "
-  + "require or forbid their arc.";
+const HINT = "Point at a word to see its headed span. Choose two words, the head first, to require "
+  + "or forbid their arc.";
 
 const at = (id) => document.getElementById(id);
 const place = at("drawing");
 
 const state = { text: EXAMPLE, view: "arcs", sentence: 1, constraints: [] };
 let answer = null; // the sentences, as the service gave them
-let rank = 0; // which of the best trees is shown; 0 is the best one, under the constraints
+let rank = OWN; // which of the best trees is shown, or the best one under the constraints
 let chosen = []; // a head, perhaps with a dependent
+let model = null;
 let token = "";
 let asking = null;
 let typed = 0;
 
 const sentence = () => answer[state.sentence - 1];
-const tree = () => (rank ? sentence().best[rank] : sentence());
+const tree = () => (rank === OWN ? sentence() : sentence().best[rank]);
 const word = (k) => (k ? sentence().words[k - 1] : "root");
 const here = () => state.constraints.filter((c) => c.sentence === state.sentence);
 
@@ -41,7 +43,7 @@ function request() {
     sentence, [kind === "require" ? "required" : "forbidden"]: [[head, dependent]],
   }));
   const given = isColumns(state.text) ? { conllu: state.text.trim() + "\n\n" } : { text: state.text };
-  return { ...given, confidence: true, best: BEST, draw: state.sentence, constraints };
+  return { ...given, confidence: true, best: model?.structure === "joint" ? 1 : BEST, draw: state.sentence, constraints };
 }
 
 // Gives whether there is something new to see.
@@ -58,20 +60,17 @@ async function parse() {
   }
   at("result").classList.add("stale");
   try {
-    const headers = { "Content-Type": "application/json" };
-    if (token) headers.Authorization = `Bearer ${token}`;
     const body = JSON.stringify(request());
-    const got = await fetch("parse", { method: "POST", headers, body, signal: mine.signal });
+    const got = await ask("parse", { method: "POST", body, signal: mine.signal });
     if (got.status === 503) return await later(Number(got.headers.get("Retry-After")) || 1, mine);
     const found = await got.json();
-    at("token").hidden = got.status !== 401;
     if (!got.ok) {
       say(found.detail, true);
       return false;
     }
     if (mine.signal.aborted) return false;
     answer = found.sentences.length ? found.sentences : null;
-    rank = 0;
+    rank = OWN;
     chosen = [];
     say("");
     show();
@@ -82,6 +81,21 @@ async function parse() {
   } finally {
     if (mine === asking) at("result").classList.remove("stale");
   }
+}
+
+async function ask(path, options = {}) {
+  const headers = { "Content-Type": "application/json" };
+  if (token) headers.Authorization = `Bearer ${token}`;
+  const got = await fetch(path, { headers, ...options });
+  at("token").hidden = got.status !== 401;
+  return got;
+}
+
+async function introduce() {
+  const got = await ask("models").catch(() => null);
+  if (!got?.ok) return;
+  [model] = (await got.json()).models;
+  at("model").textContent = `Model: ${model.name}.`;
 }
 
 async function later(seconds, mine) {
@@ -120,7 +134,7 @@ function draw() {
   const shown = tree();
   if (state.view === "table") drawTable(place, sentence(), shown);
   else drawSvg(place, shown.drawing[state.view], sentence(), shown);
-  if (!rank) markRequired(place, here().filter((c) => c.kind === "require").map((c) => [c.head, c.dependent]));
+  if (rank === OWN) markRequired(place, here().filter((c) => c.kind === "require").map((c) => [c.head, c.dependent]));
   choose(chosen);
 }
 
@@ -220,20 +234,23 @@ function showBest() {
   at("best").hidden = trees.length < 2;
   if (trees.length < 2) return;
   const bound = here().length > 0;
-  at("best").querySelector("h2").textContent = bound ? "The best trees without constraints" : "The best trees";
-  at("best").querySelector("ol").replaceChildren(...trees.map((one, k) => {
-    const less = one.score - trees[0].score;
+  const shown = trees.map((one, k) => [k, k ? differences(one, trees[0]) : "the best tree", one.score]);
+  if (bound) shown.unshift([OWN, "the best tree under the constraints", sentence().score]);
+  at("best").querySelector("h2").textContent = bound ? "The best trees, and yours" : "The best trees";
+  at("best").querySelector("ol").replaceChildren(...shown.map(([k, what, score]) => {
+    const less = (score - trees[0].score).toFixed(2).replace("-", "−");
     const button = element("button", { type: "button" },
-      element("span", { className: "rank", textContent: k + 1 }),
-      element("span", { textContent: k ? differences(one, trees[0]) : bound ? "best" : "best, shown first" }),
-      element("span", { className: "score", textContent: k ? less.toFixed(2).replace("-", "−") : one.score.toFixed(2) }));
-    button.setAttribute("aria-current", String(k === rank && !(bound && !k)));
+      element("span", { className: "rank", textContent: k === OWN ? "•" : k + 1 }),
+      element("span", { textContent: what }),
+      element("span", { className: "score", textContent: k === 0 ? score.toFixed(2) : less }));
+    const goal = bound || k ? k : OWN;
+    button.setAttribute("aria-current", String(goal === rank));
     button.addEventListener("click", () => {
-      rank = k;
+      rank = goal;
       chosen = [];
       draw();
       showBest();
-      at("best").querySelectorAll("button")[k].focus();
+      at("best").querySelector("[aria-current=true]").focus();
     });
     return element("li", {}, button);
   }));
@@ -298,7 +315,7 @@ at("text").addEventListener("input", () => {
 at("token").addEventListener("submit", (event) => {
   event.preventDefault();
   token = at("secret").value;
-  parse();
+  introduce().then(parse);
 });
 at("views").addEventListener("change", (event) => {
   state.view = event.target.value;
@@ -317,7 +334,5 @@ window.addEventListener("hashchange", () => {
   if (link) adopt(link);
 });
 
-fetch("health").then((got) => got.json()).then((health) => {
-  at("model").textContent = `Model: ${health.model}.`;
-}).catch(() => {});
+await introduce();
 adopt(fromLink(location.hash) ?? state);
