@@ -25,3 +25,7 @@ def shared(path: str) -> Path:
 @pytest.fixture(scope="session")
 def root() -> Path:
     return ROOT
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--golden", action="store_true", help="write golden files anew")

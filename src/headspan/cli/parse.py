@@ -10,14 +10,15 @@ from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from rich.text import Text
 
 from headspan import conllu
 from headspan.cli.inputs import sentences
 from headspan.cli.options import Force, Json, Output, terminal, with_progress
+from headspan.cli.trees import tree_text
 from headspan.conllu import Sentence
 from headspan.errors import HeadspanError
 from headspan.files import open_output
-from headspan.render import draw_tree
 
 if TYPE_CHECKING:
     from headspan.parse import Parse
@@ -156,22 +157,12 @@ def _tagged(found: Iterator[Sentence], columns: Sequence[str]) -> Iterator[Sente
 
 
 def _write_trees(parsed: Iterator[Parse], output: str, force: bool) -> None:
-    from rich.text import Text
-
     console = terminal()
     with open_output(output, overwrite=force) as stream:
         for number, parse in enumerate(parsed):
-            drawn = Text("\n" if number else "")
-            lines = draw_tree(parse)
-            widest = max((len(line.relation) for line in lines), default=0)
-            for k, line in enumerate(lines):
-                drawn.append(line.branches, style="dim")
-                drawn.append(line.form + line.blanks, style="bold")
-                drawn.append(line.upos, style="dim")
-                drawn.append(line.relation.ljust(widest), style="cyan")
-                if parse.confidences:
-                    drawn.append(f"  {parse.confidences[k]:4.0%}", style="yellow")
-                drawn.append("\n")
+            drawn = tree_text(parse)
+            if number:
+                drawn = Text("\n") + drawn
             if output == "-" and console.is_terminal:
                 console.print(drawn, end="")
             else:

@@ -225,6 +225,12 @@ class Sentence:
             return stated
         return "".join(t.form + " " * t.space_after for t in self._tokens()).rstrip(" ")
 
+    def _repr_html_(self) -> str:
+        """The tree, drawn in a notebook."""
+        from headspan.render import arcs_html  # reading a treebank should not wait for it
+
+        return arcs_html(self)
+
     @property
     def enhanced(self) -> tuple[tuple[tuple[str, str], ...], ...]:
         """The enhanced dependencies in DEPS, word by word: pairs of head ID and relation."""

@@ -193,7 +193,7 @@ def _side_by_side(d: Difference, names: Sequence[str]) -> list[str]:
     left = _column(d.first, d.first_right, d.counts)
     right = _column(d.second, d.second_right, d.counts)
     widths = [
-        max(map(text_width, [*column, name]))
+        max(map(columns, [*column, name]))
         for column, name in zip((left, right), names, strict=False)
     ]
     lines = [f"{_wide(names[0], widths[0])}   {names[1]}"]

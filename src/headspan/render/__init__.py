@@ -1,14 +1,23 @@
 """Pictures of trees, in a terminal and as SVG, of whatever has the columns of a Sentence."""
 
 from headspan.render.arcs import arcs_drawing
-from headspan.render.drawable import Drawable
+from headspan.render.drawable import Drawable, confidences
 from headspan.render.outline import draw_tree
 from headspan.render.spans import spans_drawing
 from headspan.render.style import stylesheet
-from headspan.render.svg import to_svg
+from headspan.render.svg import scrolling, to_svg
 from headspan.render.terminal import draw_spans
 
-__all__ = ["arcs_svg", "draw_spans", "draw_tree", "spans_svg", "stylesheet"]
+__all__ = [
+    "Drawable",
+    "arcs_html",
+    "arcs_svg",
+    "confidences",
+    "draw_spans",
+    "draw_tree",
+    "spans_svg",
+    "stylesheet",
+]
 
 
 def arcs_svg(sentence: Drawable, *, other: Drawable | None = None, styled: bool = True) -> str:
@@ -28,3 +37,8 @@ def spans_svg(sentence: Drawable, *, styled: bool = True) -> str:
     if the heads are no tree. styled: False leaves out the `stylesheet()`, for a page that has it.
     """
     return to_svg(spans_drawing(sentence), styled=styled)
+
+
+def arcs_html(sentence: Drawable) -> str:
+    """The dependency arcs in a box that scrolls, to stand in a page or a notebook."""
+    return scrolling(arcs_svg(sentence))

@@ -14,14 +14,15 @@ from headspan.render.widths import visible
 from headspan.render.words import legend, legend_width, measured, word_row
 from headspan.tree import TreeError, nonprojective_arcs
 
-LEVEL = 19.0  # from line to line
+_LEVEL = 19.0  # from line to line
 _FIRST = 20.0  # from the words to the lowest line
 _CORNER = 7.0
 _TIP = 6.5  # the length of an arrow's tip
 _MARGIN = 16.0
 _GAP = 16.0  # at least, between words
 _LEGEND = 22.0
-LETTERS = (3.5, 13.0)  # from a line, where the letters on it begin and end
+_ABOVE, _BELOW = 3.5, 13.0  # from a line to where the letters on it stand, or those under it
+_LABEL = 16.0  # the room for a label
 
 _MEANINGS = {
     "arc": "in both trees",
@@ -77,7 +78,7 @@ def arcs_drawing(sentence: Drawable, *, other: Drawable | None = None) -> Drawin
     row = word_row(sentence)
     needed = (placement.widths(n) for placement in placements)
     widths = [max(room) for room in zip(row.widths, *needed, strict=True)]
-    middles = spread(widths, [_MARGIN] + [_GAP] * (n - 1), placements)
+    middles = spread(widths, placements, margin=_MARGIN, gap=_GAP)
     above, *below = (_height(placement) for placement in placements)
     top = _MARGIN + above
     bottom = top + row.height
@@ -136,7 +137,7 @@ def _tree(
 
 def _height(placement: Placement) -> float:
     """How much room the arcs need on their side of the words."""
-    return _FIRST + LEVEL * (placement.levels - 1) + LETTERS[1] if placement.arcs else 0.0
+    return _FIRST + _LEVEL * (placement.levels - 1) + _LABEL if placement.arcs else 0.0
 
 
 def _arcs(
@@ -145,7 +146,7 @@ def _arcs(
     """The arcs above a height (side −1) or below it (1), the highest first."""
     for placed in sorted(placement.arcs, key=lambda placed: -placed.level):
         k = placed.arc.dependent
-        y = base + side * (_FIRST + LEVEL * (placed.level - 1))
+        y = base + side * (_FIRST + _LEVEL * (placed.level - 1))
         kind = tree.kinds[k]
         start, end = (placement.x(port, middles) for port in (placed.start, placed.end))
         chance = tree.chances[k - 1]
@@ -157,7 +158,7 @@ def _arcs(
             (end, base), (end - 3.4, base + side * _TIP), (end + 3.4, base + side * _TIP),
             role=f"tip {kind}",
         )  # fmt: skip
-        letters = y - LETTERS[0] if side < 0 else y + LETTERS[1] - 2
+        letters = y - _ABOVE if side < 0 else y + _BELOW
         label = Text(
             placement.label_x(placed, middles),
             letters,

@@ -21,6 +21,8 @@ class Drawable(Protocol):
     """A sentence, seen from here: index k−1 of a column belongs to word k, `_` means nothing."""
 
     @property
+    def sent_id(self) -> str | None: ...
+    @property
     def text(self) -> str: ...
     @property
     def forms(self) -> tuple[str, ...]: ...
@@ -37,9 +39,11 @@ class Drawable(Protocol):
 
 
 def confidences(sentence: Drawable) -> list[float | None]:
-    """How probable each word's arc is: what a Parse knows, or `Confidence=` in MISC, or None."""
-    known: tuple[float, ...] = getattr(sentence, "confidences", ())
-    return list(known) if known else [_confidence(misc) for misc in sentence.misc]
+    """How probable each word's arc is, or None: what a Parse knows, else `Confidence=` in MISC."""
+    known: tuple[float, ...] | None = getattr(sentence, "confidences", None)
+    if known is None:
+        return [_confidence(misc) for misc in sentence.misc]
+    return list(known) or [None] * len(sentence.forms)
 
 
 def _confidence(misc: str) -> float | None:

@@ -35,16 +35,17 @@ def draw_tree(sentence: Drawable) -> list[Line]:
     forms = [visible(form) for form in sentence.forms]
     widths = [len(b) + columns(f) for b, f in zip(branches, forms, strict=True)]
     most = max(widths, default=0)
-    tags = [tag if tag != "_" else "" for tag in sentence.upos]
-    column = max(map(len, tags), default=0)
+    tags = [visible(tag) if tag != "_" else "" for tag in sentence.upos]
+    column = max(map(columns, tags), default=0)
     crossing = {child - 1 for _, child in nonprojective_arcs(heads)}
     return [
         Line(
             branches[k],
             forms[k],
             " " * (most - widths[k] + 2),
-            tags[k].ljust(column) + "  " * bool(column),
-            sentence.deprels[k] + (f" → {heads[k]} {forms[heads[k] - 1]}" if k in crossing else ""),
+            tags[k] + " " * (column - columns(tags[k])) + "  " * bool(column),
+            visible(sentence.deprels[k])
+            + (f" → {heads[k]} {forms[heads[k] - 1]}" if k in crossing else ""),
         )
         for k in range(len(heads))
     ]

@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeAlias
 
 PORT = 7.0  # from port to port
 PAD = 8.0  # from a label to the next vertical line
+_NEAR = 240.0  # from a dependent to the middle of its label, at most
 _OWN = 6  # arcs to one side of a head have lines of their own; more than that share one
 
 _Line: TypeAlias = "tuple[Arc, ...]"  # arcs of one head to one side, the shorter first; mostly one
@@ -77,11 +78,15 @@ class Placement:
         return middles[self.word[port] - 1] + self.offset[port]
 
     def label_x(self, placed: Placed, middles: Sequence[float]) -> float:
-        """The middle of a label: as near to the middle of its line as the gaps allow."""
+        """The middle of a label: as near to the middle of its line as the gaps allow.
+
+        On a long line it stands near the dependent instead, where a reader looks for it.
+        """
         if not placed.gaps:
             return self.x(placed.end, middles)
-        line = (placed.gaps[0][0], placed.gaps[-1][1])
-        wanted = sum(self.x(port, middles) for port in line) / 2
+        end = self.x(placed.end, middles)
+        along = sum(self.x(port, middles) for port in (placed.gaps[0][0], placed.gaps[-1][1])) / 2
+        wanted = min(max(along, end - _NEAR), end + _NEAR)
         half = placed.arc.label / 2 + PAD
         found = []
         for gap in placed.gaps:
@@ -99,7 +104,9 @@ def place(arcs: Sequence[Arc], n: int) -> Placement:
     lines = _lines(arcs)
     ends = sorted(end for number, line in enumerate(lines) for end in _ends(number, line))
     word = tuple(end[0] for end in ends)
-    counts = [word.count(k) for k in range(n + 1)]
+    counts = [0] * (n + 1)
+    for k in word:
+        counts[k] += 1
     firsts = list(accumulate(counts, initial=0))
     ports = {(end[-1], end[0]): port for port, end in enumerate(ends)}
     owner = [end[-1] for end in ends]
@@ -119,12 +126,12 @@ def place(arcs: Sequence[Arc], n: int) -> Placement:
 
 
 def spread(
-    widths: Sequence[float], gaps: Sequence[float], placements: Sequence[Placement]
+    widths: Sequence[float], placements: Sequence[Placement], *, margin: float, gap: float
 ) -> list[float]:
     """The middles of words of these widths, as far to the left as they and all labels allow.
 
-    gaps: the room before each word. A label that could stand between several pairs of lines gets
-    its room where there is most of it anyway.
+    margin: the room before the first word; gap: before each other. A label that could stand between
+    several pairs of lines gets its room where there is most of it anyway.
     """
     fixed, loose = [], []
     for placement in placements:
@@ -133,7 +140,8 @@ def spread(
                 fixed.append((placement, placed, placed.gaps[0]))
             elif placed.gaps:
                 loose.append((placement, placed))
-    middles = _spread(widths, gaps, fixed)
+    rooms = [gap if k else margin for k in range(len(widths))]
+    middles = _spread(widths, rooms, fixed)
     if not loose:
         return middles
     for placement, placed in loose:
@@ -142,12 +150,12 @@ def spread(
             key=lambda gap: placement.x(gap[1], middles) - placement.x(gap[0], middles),
         )
         fixed.append((placement, placed, roomiest))
-    return _spread(widths, gaps, fixed)
+    return _spread(widths, rooms, fixed)
 
 
 def _spread(
     widths: Sequence[float],
-    gaps: Sequence[float],
+    rooms: Sequence[float],
     wanted: Sequence[tuple[Placement, Placed, tuple[int, int]]],
 ) -> list[float]:
     bounds: list[list[tuple[int, float]]] = [[] for _ in widths]  # of words: (earlier word, room)
@@ -155,10 +163,10 @@ def _spread(
         room = placed.arc.label + 2 * PAD + placement.offset[left] - placement.offset[right]
         bounds[placement.word[right] - 1].append((placement.word[left] - 1, room))
     middles: list[float] = []
-    for k, (width, gap) in enumerate(zip(widths, gaps, strict=True)):
+    for k, (width, before) in enumerate(zip(widths, rooms, strict=True)):
         least = middles[-1] + widths[k - 1] / 2 if k else 0.0
         middles.append(
-            max([least + gap + width / 2, *(middles[i] + room for i, room in bounds[k])])
+            max([least + before + width / 2, *(middles[i] + room for i, room in bounds[k])])
         )
     return middles
 
@@ -194,7 +202,7 @@ def _ends(number: int, line: _Line) -> Iterator[tuple[int, int, int, int, int]]:
 def _levels(
     lines: Sequence[_Line], ports: dict[tuple[int, int], int], firsts: Sequence[int]
 ) -> list[int]:
-    """The level of every line: the shorter come first, each above what it meets; roots come last."""
+    """The level of every line: the shorter come first, each above what it meets; roots last."""
     reaches = []
     for number, line in enumerate(lines):
         head, far = line[-1].head, line[-1].dependent

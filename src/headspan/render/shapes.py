@@ -7,7 +7,7 @@ style (`style.py`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 
@@ -65,6 +65,8 @@ class Drawing:
     title: str
     description: str
     parts: tuple[Shape | Group, ...]
+    name: str = ""
+    """What it is called where there are several."""
 
     def shapes(self) -> Iterator[Shape]:
         """All shapes, back to front."""
@@ -73,6 +75,37 @@ class Drawing:
                 yield from part.shapes
             else:
                 yield part
+
+
+def stacked(drawings: Sequence[Drawing]) -> Drawing:
+    """Drawings below each other, as one."""
+    parts: list[Shape | Group] = []
+    top = 0.0
+    for drawing in drawings:
+        for part in drawing.parts:
+            if isinstance(part, Group):
+                parts.append(replace(part, shapes=tuple(_lowered(s, top) for s in part.shapes)))
+            else:
+                parts.append(_lowered(part, top))
+        top += drawing.height
+    titles = dict.fromkeys(drawing.title for drawing in drawings)
+    return Drawing(
+        max(drawing.width for drawing in drawings),
+        top,
+        " ".join(titles),
+        " ".join(drawing.description for drawing in drawings),
+        tuple(parts),
+    )
+
+
+def _lowered(shape: Shape, by: float) -> Shape:
+    if not isinstance(shape, Path):
+        return replace(shape, y=shape.y + by)
+    steps = [
+        (letter, tuple(number + by * (at % 2) for at, number in enumerate(numbers)))
+        for letter, numbers in shape.steps
+    ]
+    return replace(shape, steps=tuple(steps))
 
 
 def line(

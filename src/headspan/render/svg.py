@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 from headspan.render.shapes import Box, Drawing, Group, Path, Shape, Text
 from headspan.render.style import FONT, PALETTE, STYLES, stylesheet
@@ -14,6 +14,11 @@ def to_svg(drawing: Drawing, *, styled: bool = True) -> str:
     return "\n".join(_lines(drawing, styled)) + "\n"
 
 
+def scrolling(svg: str) -> str:
+    """A drawing in a box of HTML that scrolls if the page is narrower."""
+    return f'<div class="headspan-scroll">\n{svg}</div>\n'
+
+
 def _lines(drawing: Drawing, styled: bool) -> Iterator[str]:
     width, height = _number(drawing.width), _number(drawing.height)
     yield (
@@ -21,16 +26,16 @@ def _lines(drawing: Drawing, styled: bool) -> Iterator[str]:
         f'height="{height}" viewBox="0 0 {width} {height}" font-family="{FONT}" '
         'text-anchor="middle">'
     )
-    yield f"<title>{escape(drawing.title)}</title>"
-    yield f"<desc>{escape(drawing.description)}</desc>"
+    yield f"<title>{escape(drawing.title, quote=False)}</title>"
+    yield f"<desc>{escape(drawing.description, quote=False)}</desc>"
     if styled:
-        yield f"<style>\n{escape(stylesheet())}</style>"
+        yield f"<style>\n{escape(stylesheet(), quote=False)}</style>"
     yield _shape(Box(0, 0, drawing.width, drawing.height, 6, "paper"))
     for part in drawing.parts:
         if not isinstance(part, Group):
             yield _shape(part)
             continue
-        title = f"<title>{escape(part.title)}</title>" if part.title else ""
+        title = f"<title>{escape(part.title, quote=False)}</title>" if part.title else ""
         yield f'<g class="{part.kind}"{_data(part.data)}>{title}'
         yield from map(_shape, part.shapes)
         yield "</g>"
@@ -40,7 +45,7 @@ def _lines(drawing: Drawing, styled: bool) -> Iterator[str]:
 def _shape(shape: Shape) -> str:
     if isinstance(shape, Text):
         x, y = _number(shape.x), _number(shape.y)
-        return f'<text x="{x}" y="{y}"{_look(shape.role)}>{escape(shape.text)}</text>'
+        return f'<text x="{x}" y="{y}"{_look(shape.role)}>{escape(shape.text, quote=False)}</text>'
     if isinstance(shape, Path):
         steps = "".join(letter + " ".join(map(_number, numbers)) for letter, numbers in shape.steps)
         return f'<path d="{steps}"{_look(shape.role, shape.width)}/>'
@@ -70,7 +75,7 @@ def _look(role: str, width: float | None = None) -> str:
 
 
 def _data(values: tuple[tuple[str, str], ...]) -> str:
-    return "".join(f" data-{name}={quoteattr(value)}" for name, value in values)
+    return "".join(f' data-{name}="{escape(value)}"' for name, value in values)
 
 
 def _number(value: float) -> str:
