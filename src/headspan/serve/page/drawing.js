@@ -105,7 +105,7 @@ export function press(place, chosen) {
 }
 
 export function markRequired(place, arcs) {
-  for (const arc of place.querySelectorAll(".arc:not(.other)")) {
+  for (const arc of place.querySelectorAll("[data-dependent]:not(.other)")) {
     const [head, dependent] = [Number(arc.dataset.head), Number(arc.dataset.dependent)];
     const required = arcs.some(([h, d]) => h === head && d === dependent);
     arc.classList.toggle("required", required);
@@ -118,13 +118,13 @@ export function light(place, tree, k) {
   for (const band of place.querySelectorAll(".light")) band.remove();
   if (!k) return;
   const span = spanOf(tree, k);
-  for (const one of place.querySelectorAll(`.span[data-word="${k}"], .arc[data-dependent="${k}"]`)) {
+  for (const one of place.querySelectorAll(`.span[data-word="${k}"], [data-dependent="${k}"]:not(.other)`)) {
     one.classList.add("lit");
   }
   for (const row of place.querySelectorAll("[data-row]")) {
     row.classList.toggle("lit", span.includes(Number(row.dataset.row)));
   }
-  if (!place.querySelector(".arc")) return;
+  if (!place.querySelector("[data-dependent]")) return;
   for (const [first, last] of stretches(span)) band(place, first, last);
 }
 

@@ -2,11 +2,11 @@
 
 import { described, drawSvg, drawTable, element, light, markRequired, press, rove, spanOf }
   from "./drawing.js";
+import { OWN, ranking } from "./ranking.js";
+import { ask, introduce, isColumns, request, useToken } from "./service.js";
 import { copy, fromLink, standalone, toLink } from "./share.js";
 
 const EXAMPLE = "I saw the man with the telescope.";
-const BEST = 5;
-const OWN = -1;
 const PAUSE = 400; // milliseconds after the last key
 const HINT = "Point at a word to see its headed span. Choose two words, the head first, to require "
   + "or forbid their arc.";
@@ -15,15 +15,13 @@ const at = (id) => document.getElementById(id);
 const place = at("drawing");
 
 const state = { text: EXAMPLE, view: "arcs", sentence: 1, constraints: [] };
-let answer = null; // the sentences, as the service gave them
+let answer = null; // the text, its sentences as the service gave them, and the number of the one shown
 let rank = OWN; // which of the best trees is shown, or the best one under the constraints
 let chosen = []; // a head, perhaps with a dependent
-let model = null;
-let token = "";
 let asking = null;
 let typed = 0;
 
-const sentence = () => answer[state.sentence - 1];
+const sentence = () => answer.sentences[answer.number - 1];
 const tree = () => (rank === OWN ? sentence() : sentence().best[rank]);
 const word = (k) => (k ? sentence().words[k - 1] : "root");
 const here = () => state.constraints.filter((c) => c.sentence === state.sentence);
@@ -31,19 +29,6 @@ const here = () => state.constraints.filter((c) => c.sentence === state.sentence
 function say(message, wrong = false) {
   at("status").textContent = message;
   at("status").classList.toggle("problem", wrong);
-}
-
-function isColumns(text) {
-  const line = text.split("\n").find((one) => one.trim() && !one.startsWith("#")) ?? "";
-  return /^\d+([-.]\d+)?\t(.*\t){2}/.test(line);
-}
-
-function request() {
-  const constraints = state.constraints.map(({ kind, sentence, head, dependent }) => ({
-    sentence, [kind === "require" ? "required" : "forbidden"]: [[head, dependent]],
-  }));
-  const given = isColumns(state.text) ? { conllu: state.text.trim() + "\n\n" } : { text: state.text };
-  return { ...given, confidence: true, best: model?.structure === "joint" ? 1 : BEST, draw: state.sentence, constraints };
 }
 
 // Gives whether there is something new to see.
@@ -59,43 +44,47 @@ async function parse() {
     return true;
   }
   at("result").classList.add("stale");
+  const body = JSON.stringify(request(state));
+  const { text, sentence: number } = state;
   try {
-    const body = JSON.stringify(request());
     const got = await ask("parse", { method: "POST", body, signal: mine.signal });
     if (got.status === 503) return await later(Number(got.headers.get("Retry-After")) || 1, mine);
     const found = await got.json();
-    if (!got.ok) {
-      say(found.detail, true);
-      return false;
-    }
-    if (mine.signal.aborted) return false;
-    answer = found.sentences.length ? found.sentences : null;
+    at("token").hidden = got.status !== 401;
+    if (!got.ok) return fail(withWords(found.detail));
+    answer = found.sentences.length ? { text, number, sentences: found.sentences } : null;
     rank = OWN;
     chosen = [];
     say("");
     show();
     return true;
-  } catch (error) {
-    if (!mine.signal.aborted) say("The service does not answer.", true);
-    return false;
+  } catch {
+    return mine.signal.aborted ? false : fail("The service does not answer.");
   } finally {
-    if (mine === asking) at("result").classList.remove("stale");
+    if (mine === asking) fresh();
   }
 }
 
-async function ask(path, options = {}) {
-  const headers = { "Content-Type": "application/json" };
-  if (token) headers.Authorization = `Bearer ${token}`;
-  const got = await fetch(path, { headers, ...options });
-  at("token").hidden = got.status !== 401;
-  return got;
+// A tree of an older text would be taken for that of the text that is there.
+function fail(message) {
+  if (answer?.text === state.text) state.sentence = answer.number;
+  else {
+    answer = null;
+    show();
+  }
+  say(message, true);
+  return false;
 }
 
-async function introduce() {
-  const got = await ask("models").catch(() => null);
-  if (!got?.ok) return;
-  [model] = (await got.json()).models;
-  at("model").textContent = `Model: ${model.name}.`;
+function fresh() {
+  at("result").classList.remove("stale");
+  at("result").inert = false;
+}
+
+// The service counts words; who looks at the page sees them.
+function withWords(detail) {
+  if (answer?.text !== state.text || !detail.includes("→")) return detail;
+  return detail.replace(/\d+(?= →)|(?<=→ )\d+/g, (k) => word(Number(k)) ?? k);
 }
 
 async function later(seconds, mine) {
@@ -114,12 +103,12 @@ function show() {
 }
 
 function showSentences() {
-  const several = answer && answer.length > 1;
+  const several = answer && answer.sentences.length > 1;
   at("sentences").hidden = !several;
   if (!several) return;
-  at("sentences").replaceChildren(...answer.map((one, k) => {
+  at("sentences").replaceChildren(...answer.sentences.map((one, k) => {
     const button = element("button", { type: "button", textContent: `${k + 1}  ${one.text}` });
-    button.setAttribute("aria-current", String(k + 1 === state.sentence));
+    button.setAttribute("aria-current", String(k + 1 === answer.number));
     button.addEventListener("click", async () => {
       state.sentence = k + 1;
       await parse();
@@ -127,7 +116,7 @@ function showSentences() {
     });
     return button;
   }));
-  at("sentences").children[state.sentence - 1]?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  at("sentences").children[answer.number - 1]?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 function draw() {
@@ -230,23 +219,18 @@ function showConstraints() {
 }
 
 function showBest() {
-  const trees = sentence().best ?? [];
-  at("best").hidden = trees.length < 2;
-  if (trees.length < 2) return;
   const bound = here().length > 0;
-  const shown = trees.map((one, k) => [k, k ? differences(one, trees[0]) : "the best tree", one.score]);
-  if (bound) shown.unshift([OWN, "the best tree under the constraints", sentence().score]);
+  const rows = ranking(sentence(), bound);
+  at("best").hidden = rows.length < 2;
   at("best").querySelector("h2").textContent = bound ? "The best trees, and yours" : "The best trees";
-  at("best").querySelector("ol").replaceChildren(...shown.map(([k, what, score]) => {
-    const less = (score - trees[0].score).toFixed(2).replace("-", "−");
+  at("best").querySelector("ol").replaceChildren(...rows.map(({ k, rank: name, what, score }) => {
     const button = element("button", { type: "button" },
-      element("span", { className: "rank", textContent: k === OWN ? "•" : k + 1 }),
+      element("span", { className: "rank", textContent: name }),
       element("span", { textContent: what }),
-      element("span", { className: "score", textContent: k === 0 ? score.toFixed(2) : less }));
-    const goal = bound || k ? k : OWN;
-    button.setAttribute("aria-current", String(goal === rank));
+      element("span", { className: "score", textContent: score }));
+    button.setAttribute("aria-current", String(k === rank));
     button.addEventListener("click", () => {
-      rank = goal;
+      rank = k;
       chosen = [];
       draw();
       showBest();
@@ -256,16 +240,6 @@ function showBest() {
   }));
 }
 
-function differences(one, best) {
-  const found = [];
-  one.heads.forEach((head, k) => {
-    if (head !== best.heads[k] || one.relations[k] !== best.relations[k]) {
-      found.push(`${word(k + 1)}: ${head ? `${one.relations[k]} of ${word(head)}` : "root"}`);
-    }
-  });
-  return found.join(", ") || "the same arcs, other spans";
-}
-
 function adopt(link) {
   Object.assign(state, link);
   at("text").value = state.text;
@@ -273,8 +247,16 @@ function adopt(link) {
   return parse();
 }
 
-const wordOf = (event) => Number(event.target.closest(".word, .span, .arc:not(.other)")?.dataset.word
-  ?? event.target.closest(".arc:not(.other)")?.dataset.dependent ?? 0);
+async function begin(link = state) {
+  const model = await introduce();
+  at("model").textContent = model ? `Model: ${model.name}.` : "";
+  await adopt(link);
+}
+
+function wordOf(event) {
+  const found = event.target.closest("[data-word], [data-dependent]:not(.other)")?.dataset;
+  return Number(found?.word ?? found?.dependent ?? 0);
+}
 
 place.addEventListener("pointerover", (event) => about(wordOf(event)));
 place.addEventListener("pointerleave", () => about(0));
@@ -310,12 +292,13 @@ at("text").addEventListener("keydown", (event) => {
 at("text").addEventListener("input", () => {
   Object.assign(state, { text: at("text").value, sentence: 1, constraints: [] });
   clearTimeout(typed);
+  at("result").inert = true; // it is that of another text
   typed = setTimeout(parse, PAUSE);
 });
 at("token").addEventListener("submit", (event) => {
   event.preventDefault();
-  token = at("secret").value;
-  introduce().then(parse);
+  useToken(at("secret").value);
+  begin();
 });
 at("views").addEventListener("change", (event) => {
   state.view = event.target.value;
@@ -334,5 +317,5 @@ window.addEventListener("hashchange", () => {
   if (link) adopt(link);
 });
 
-await introduce();
-adopt(fromLink(location.hash) ?? state);
+at("text").value = state.text;
+begin(fromLink(location.hash) ?? state);

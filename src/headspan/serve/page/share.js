@@ -1,7 +1,5 @@
 // Copying, and a page's state as the fragment of its address, which browsers keep to themselves.
 
-import { parsedSvg } from "./drawing.js";
-
 const arcs = (constraints, kind) =>
   constraints.filter((c) => c.kind === kind).map((c) => `${c.sentence}.${c.head}.${c.dependent}`);
 
@@ -34,13 +32,11 @@ export function fromLink(hash) {
   return { text: said.get("text"), view, sentence, constraints };
 }
 
-// A drawing that needs no page around it: with its style sheet.
-export async function standalone(text) {
-  const svg = parsedSvg(text);
-  const style = svg.ownerDocument.createElementNS(svg.namespaceURI, "style");
-  style.textContent = await (await fetch("drawing.css")).text();
-  svg.prepend(style);
-  return new XMLSerializer().serializeToString(svg);
+// A drawing that needs no page around it: with its style sheet, which the page's policy would not
+// let into a document.
+export async function standalone(svg) {
+  const style = (await (await fetch("drawing.css")).text()).replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  return svg.replace(/^<svg[^>]*>/, (start) => `${start}<style>${style}</style>`);
 }
 
 // Gives whether it was copied; where a browser does not allow that, it is shown to be copied.
