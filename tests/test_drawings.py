@@ -27,7 +27,6 @@ from headspan.render.words import measured
 from headspan.tree import TreeError, headed_spans
 from trees import random_projective_tree, random_tree
 
-GOLDEN = ROOT / "tests" / "golden"
 SVG = "{http://www.w3.org/2000/svg}"
 Rectangle = tuple[float, float, float, float]  # left, top, right, bottom
 
@@ -202,6 +201,15 @@ def test_a_broken_span_is_drawn_in_pieces_and_said() -> None:
     )
 
 
+def test_a_deep_tree_makes_no_endless_description() -> None:
+    deep = sentence([0, *range(1, 300)])
+    assert (
+        "word: 1–300, word word word word word word … word word word word word."
+        in spans_drawing(deep).description
+    )
+    assert len(spans_svg(deep)) < 300_000
+
+
 def test_spans_need_a_tree() -> None:
     with pytest.raises(TreeError, match="cycle"):
         spans_drawing(sentence([2, 1]))
@@ -310,6 +318,15 @@ def test_any_word_is_well_formed_and_kept(draw) -> None:  # type: ignore[no-unty
     assert shown == ["<&>\"'", "���", "��", *WORDS[3:]]
 
 
+def test_a_renderer_without_variables_sees_no_rules() -> None:
+    """Or it would take what it cannot read for black; the attributes have the light colours."""
+    depth = 0
+    for line in stylesheet().splitlines():
+        assert depth or line.startswith("@supports")
+        depth += line.count("{") - line.count("}")
+    assert depth == 0
+
+
 @pytest.mark.parametrize("draw", [arcs_svg, spans_svg])
 def test_what_a_page_can_rely_on(draw) -> None:  # type: ignore[no-untyped-def]
     svg = draw(example("figure1"))
@@ -361,18 +378,24 @@ def test_text_can_be_read(theme: int) -> None:
 # Golden files
 
 
+CHANCES = (0.99, 0.97, 0.93, 0.995, 0.8, 0.99, 0.6, 0.42, 0.97, 0.76)
+CONFIDENT = Parse.of(example("figure1"), confidences=CHANCES)
 PICTURES = {
-    "figure1-arcs.svg": lambda: arcs_svg(example("figure1")),
-    "figure1-spans.svg": lambda: spans_svg(example("figure1")),
-    "hearing-arcs.svg": lambda: arcs_svg(example("gold"), other=example("system"), styled=False),
-    "hearing-spans.svg": lambda: spans_svg(example("gold"), styled=False),
+    "docs/figures/arcs.svg": lambda: arcs_svg(example("figure1")),
+    "docs/figures/spans.svg": lambda: spans_svg(example("figure1")),
+    "docs/figures/compared.svg": lambda: arcs_svg(example("gold", 1), other=example("system", 1)),
+    "docs/figures/confidences.svg": lambda: arcs_svg(CONFIDENT),
+    "tests/golden/hearing-arcs.svg": lambda: arcs_svg(
+        example("gold"), other=example("system"), styled=False
+    ),
+    "tests/golden/hearing-spans.svg": lambda: spans_svg(example("gold"), styled=False),
 }
 
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_golden_files(name: str, request: pytest.FixtureRequest) -> None:
     """After a change that is meant: `pytest tests/test_drawings.py --golden` writes them anew."""
-    path: Path = GOLDEN / name
+    path: Path = ROOT / name
     if request.config.getoption("--golden"):
         path.write_text(PICTURES[name](), encoding="utf-8")
     assert PICTURES[name]() == path.read_text(encoding="utf-8")

@@ -21,7 +21,7 @@ _TIP = 6.5  # the length of an arrow's tip
 _MARGIN = 16.0
 _GAP = 16.0  # at least, between words
 _LEGEND = 22.0
-_ABOVE, _BELOW = 3.5, 13.0  # from a line to where the letters on it stand, or those under it
+_ABOVE, _BELOW = 4.5, 13.0  # from a line to where the letters on it stand, or those under it
 _LABEL = 16.0  # the room for a label
 
 _MEANINGS = {
@@ -150,7 +150,7 @@ def _arcs(
         kind = tree.kinds[k]
         start, end = (placement.x(port, middles) for port in (placed.start, placed.end))
         chance = tree.chances[k - 1]
-        width = 0.9 + 1.3 * chance if kind.startswith("sure") and chance is not None else None
+        width = 0.9 + 1.1 * chance if kind.startswith("sure") and chance is not None else None
         neck = base + side * (_TIP - 1)
         corners = [(start, base), (start, y), (end, y)] if placed.arc.head else [(end, y)]
         path = line(*corners, (end, neck), radius=_CORNER, role=f"line {kind}", width=width)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -53,29 +53,28 @@ def save(
         raise HeadspanError(f"{name}: is no kind of picture; expected a name in {expected}")
     if kind in (".png", ".pdf"):
         raster.check_matplotlib()
+    waiting = iter(drawings)
+    start = list(islice(waiting, 2))
+    if not start:
+        raise HeadspanError(f"{name}: there is no sentence to draw")
+    if len(start) > 1 and kind in _ONE:
+        raise HeadspanError(
+            f"{name}: holds one sentence, and there are more "
+            "(--sentence chooses one; .html and .pdf hold many)"
+        )
+    found = chain(start, waiting)
     lacking: set[str] = set()
     with open_output(path, overwrite=overwrite) as stream:
         if kind == ".html":
-            for piece in html_page(_captioned(drawings), title=Path(name).stem):
+            for piece in html_page(_captioned(found), title=Path(name).stem):
                 stream.write(piece.encode())
         elif kind == ".pdf":
-            raster.write_pdf(_watched(drawings, lacking), stream)
+            raster.write_pdf(_watched(found, lacking), stream)
+        elif kind == ".png":
+            raster.write_png(next(_watched(found, lacking)), stream)
         else:
-            drawing = _only(drawings, name)
-            if kind == ".svg":
-                stream.write(to_svg(drawing).encode())
-            else:
-                raster.write_png(next(_watched([drawing], lacking)), stream)
+            stream.write(to_svg(start[0]).encode())
     return "".join(sorted(lacking))
-
-
-def _only(drawings: Iterable[Drawing], name: str) -> Drawing:
-    found = list(islice(drawings, 2))
-    if len(found) != 1:
-        some = "there are more" if found else "there is none"
-        hint = " (--sentence chooses one; .html and .pdf hold many)" if found else ""
-        raise HeadspanError(f"{name}: holds one sentence, and {some}{hint}")
-    return found[0]
 
 
 def _captioned(drawings: Iterable[Drawing]) -> Iterator[tuple[str, Drawing]]:

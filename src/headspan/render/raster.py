@@ -6,7 +6,6 @@ It brings a font of its own; what that lacks is looked for in the fonts that are
 from __future__ import annotations
 
 import unicodedata
-import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -16,14 +15,17 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from headspan.errors import HeadspanError
 from headspan.render.shapes import Drawing, Path, Shape, Text
 from headspan.render.style import PALETTE, STYLES, Style
+from headspan.render.widths import clusters
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _FONT = "DejaVu Sans"
+_BOX = "□"
 _POINTS = 72  # an inch; a pixel of a drawing is a point
 _PNG, _PDF = 65_000, 14_400  # the largest sides of a picture, in pixels, and of a page, in points
+_PIXELS = 100e6  # of a picture, at most
 _SHARP = 2.0  # pixels of a picture for one of the drawing
 _SETTINGS: Any = {
     "lines.scale_dashes": False,
@@ -44,8 +46,8 @@ def check_matplotlib() -> None:
 
 def write_png(drawing: Drawing, stream: BinaryIO) -> None:
     """Write a drawing as PNG, at twice its size unless it is too large for that."""
-    largest = max(drawing.width, drawing.height)
-    scale = min(_SHARP, _PNG / largest)
+    width, height = drawing.width, drawing.height
+    scale = min(_SHARP, _PNG / max(width, height), (_PIXELS / (width * height)) ** 0.5)
     with _matplotlib():
         figure = _figure(drawing, 1.0)
         figure.savefig(stream, format="png", dpi=scale * _POINTS, metadata={"Software": None})
@@ -74,8 +76,7 @@ def _matplotlib() -> Iterator[None]:
     check_matplotlib()
     from matplotlib import rc_context
 
-    with rc_context(_SETTINGS), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+    with rc_context(_SETTINGS):
         yield
 
 
@@ -99,10 +100,11 @@ def _draw(axes: Axes, shape: Shape, order: int, scale: float) -> None:
 
     style = STYLES[shape.role]
     if isinstance(shape, Text):
+        text = _drawn(shape.text)
         axes.text(
-            shape.x, shape.y, shape.text,
+            shape.x, shape.y, text,
             fontsize=style.size * scale, color=_colour(style.fill), zorder=order, parse_math=False,
-            family=_families(shape.text), weight="bold" if style.bold else "normal",
+            family=_families(text), weight="bold" if style.bold else "normal",
             horizontalalignment="center", verticalalignment="baseline",
         )  # fmt: skip
     elif isinstance(shape, Path):
@@ -137,6 +139,11 @@ def _look(style: Style, scale: float, width: float | None = None) -> dict[str, A
 
 def _colour(name: str | None) -> str:
     return PALETTE[name][0] if name else "none"
+
+
+def _drawn(text: str) -> str:
+    """A text with a box for everything that no font has."""
+    return "".join(cluster if all(map(_font_with, cluster)) else _BOX for cluster in clusters(text))
 
 
 def _families(text: str) -> list[str]:

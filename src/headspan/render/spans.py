@@ -158,7 +158,13 @@ def _posts(layout: _Layout, n: int, y: float) -> Iterator[Group]:
 
 def _title(sentence: Drawable, span: Sequence[_Piece]) -> str:
     """A headed span in words."""
-    texts = [" ".join(sentence.forms[piece.left : piece.right]) for piece in span]
+    texts = [_shortened(sentence.forms[piece.left : piece.right]) for piece in span]
     posts = " and ".join(f"{piece.left}–{piece.right}" for piece in span)
     pieces = f", in {len(span)} pieces, for the tree is not projective" if len(span) > 1 else ""
     return visible(f"{sentence.forms[span[0].word - 1]}: {posts}, {' … '.join(texts)}{pieces}")
+
+
+def _shortened(words: Sequence[str]) -> str:
+    """The words, or where there are many the first and the last."""
+    few = words if len(words) <= 12 else [*words[:6], "…", *words[-5:]]
+    return " ".join(few)

@@ -89,7 +89,7 @@ def stylesheet() -> str:
     """The CSS of all drawings: light, or dark where the reader prefers it.
 
     `data-theme="light"` or `"dark"` on a drawing or around it decides; so do the themes of
-    notebooks.
+    notebooks. A renderer without variables passes over all of it and keeps the light colours.
     """
     light, dark = (
         ";".join(f"--hs-{name}:{colours[k]}" for name, colours in PALETTE.items()) for k in (0, 1)
@@ -99,13 +99,14 @@ def stylesheet() -> str:
         f"@media (prefers-color-scheme:dark){{.headspan{{{dark}}}}}",
         f"{_themed('light')}{{{light}}}",
         f"{_themed('dark')}{{{dark}}}",
-        f".headspan text{{font-family:{FONT};text-anchor:middle;unicode-bidi:plaintext}}",
+        ".headspan text{unicode-bidi:plaintext}",
         ".headspan-scroll{overflow-x:auto}",
         ".headspan-scroll .headspan{max-width:none}",
     ]
     for role, style in STYLES.items():
         rules.append(f".headspan .{role.replace(' ', '.')}{{{_declarations(style)}}}")
-    return "\n".join(rules) + "\n"
+    inside = "\n".join(rules)
+    return f"@supports (fill:var(--a)){{\n{inside}\n}}\n"
 
 
 def _themed(theme: str) -> str:

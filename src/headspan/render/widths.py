@@ -11,12 +11,11 @@ _JOINER, _EMOJI_STYLE = "\u200d", "\ufe0f"
 _EMS = {
     **dict.fromkeys(".,:;'|!ijlI·‘’", 0.33),
     **dict.fromkeys('frtJ()[]{}/\\-"`*°“”', 0.47),
-    **dict.fromkeys("ABCDEGHKNOPQRTUVXYZ&wÄÖÜÅØ", 0.79),
-    **dict.fromkeys("mMW@%—…Œœæ", 1.0),
-    "Æ": 1.0,
+    **dict.fromkeys("w&ωжшю", 0.85),
+    **dict.fromkeys("mMW@%—…æÆœŒщШЩЮЖМ", 1.05),
     " ": 0.35,
 }
-_LETTER, _WIDE, _EMOJI = 0.66, 1.04, 1.4
+_LETTER, _CAPITAL, _OTHER, _WIDE, _EMOJI = 0.66, 0.79, 0.9, 1.04, 1.4
 
 
 def columns(text: str) -> int:
@@ -26,7 +25,7 @@ def columns(text: str) -> int:
 
 def ems(text: str, *, bold: bool = False) -> float:
     """About how wide a text is in a proportional font, in ems: rather too much than too little."""
-    return sum(map(_ems, clusters(text))) * (1.1 if bold else 1.0)
+    return sum(map(_ems, clusters(text))) * (1.15 if bold else 1.0)
 
 
 def clusters(text: str) -> Iterator[str]:
@@ -92,4 +91,6 @@ def _ems(cluster: str) -> float:
         return _EMS[base]
     if unicodedata.east_asian_width(first) in "WF":
         return _WIDE
-    return _LETTER if base < "\u0600" else 0.9
+    if base >= "\u0600":
+        return _OTHER
+    return _CAPITAL if base.isupper() else _LETTER
