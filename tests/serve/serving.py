@@ -1,6 +1,5 @@
 """The service on a real socket."""
 
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -9,11 +8,13 @@ from contextlib import contextmanager
 import uvicorn
 from fastapi import FastAPI
 
+from headspan.serve.server import listen
+
 
 @contextmanager
 def serving(app: FastAPI) -> Iterator[str]:
     """Serve in a thread on a free port; gives the address."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+    with listen("127.0.0.1", 0) as listening:
         server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, ws="none"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()

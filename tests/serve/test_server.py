@@ -18,6 +18,7 @@ import pytest
 
 from headspan.parser import Parser
 from headspan.serve import Limits, create_app
+from headspan.serve.server import listen
 
 from .serving import serving, wait_until
 
@@ -85,6 +86,14 @@ def test_who_leaves_takes_the_work_along(parser: Parser, monkeypatch: pytest.Mon
             assert begun.wait(60)
             wait_until(lambda: httpx.get(f"{address}/health").json()["waiting"] == 0)
         assert httpx.post(f"{address}/parse", json={"words": [WORDS]}).status_code == 200
+
+
+def test_answers_do_not_wait_for_acknowledgements() -> None:
+    """asyncio switches off Nagle's algorithm only where a socket says that it speaks TCP."""
+    with listen("127.0.0.1", 0) as listening:
+        port = listening.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)), listening.accept()[0] as accepted:
+            assert accepted.proto == socket.IPPROTO_TCP
 
 
 def test_an_upload_that_does_not_end(parser: Parser) -> None:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 from anyio.to_thread import run_sync
 from fastapi import Depends, FastAPI, Request
@@ -31,7 +31,10 @@ from headspan.serve.batcher import Batcher, Job, QueueFullError
 from headspan.serve.guard import LOOPBACK, Guard
 from headspan.serve.limits import Limits, RefusalError, too_large
 
+_T = TypeVar("_T")
+_Given = TypeVarTuple("_Given")
 _TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript"}
+_SMALL = 1 << 14  # bytes of a request that does not hold up others
 _ABOUT = """Dependency trees by headed spans, exact. Answers to mistakes are `{"detail": …}`."""
 
 
@@ -136,11 +139,12 @@ class _Service:
         if kind != "application/json":
             raise RefusalError(415, "expected a request of the type application/json")
         body = await _read(request, self.limits)
-        asked = await run_sync(schemas.read_request, body, self.limits)
-        job = await run_sync(make_job, asked, self.parser, self.limits)
+        asked = await _do(len(body), schemas.read_request, body, self.limits)
+        job = await _do(len(body), make_job, asked, self.parser, self.limits)
         parses = await self._result(job, request)
         request.state.counts = {"sentences": len(parses), "words": sum(map(len, parses))}
-        answer = await run_sync(make_answer, asked, parses, self.limits)
+        size = _SMALL if asked.draw is not None else len(body)
+        answer = await _do(size, make_answer, asked, parses, self.limits)
         media = "application/json" if asked.format == "json" else "text/plain; charset=utf-8"
         return Response(answer, media_type=media, headers={"Cache-Control": "no-store"})
 
@@ -193,6 +197,11 @@ def _warm_up(parser: Parser) -> None:
     parser.parse([words], confidence=True, k=k)
     parser.parse([words], constraints=[Constraints(required_arcs=[(1, 2)])])
     list(parser.sentences(["Well, hello!"]))
+
+
+async def _do(size: int, work: Callable[[Unpack[_Given]], _T], *given: Unpack[_Given]) -> _T:
+    """Do some work, if it may take long in another thread, so that other requests go on."""
+    return work(*given) if size < _SMALL else await run_sync(work, *given)
 
 
 async def _read(request: Request, limits: Limits) -> bytes:

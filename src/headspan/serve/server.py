@@ -20,7 +20,7 @@ def run(app: FastAPI, *, host: str, port: int, ready: Callable[[str], None]) -> 
     ready: is told the address. Gives whether everything accepted was finished.
     """
     logs.configure()
-    listening = _listen(host, port)
+    listening = listen(host, port)
     config = uvicorn.Config(
         app, log_config=None, access_log=False, server_header=False, proxy_headers=False, ws="none"
     )
@@ -45,10 +45,16 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there.
+
+    It says that it speaks TCP, without which asyncio would not switch off Nagle's algorithm, and
+    every answer would wait 40 ms for an acknowledgement.
+    """
     try:
-        (family, *_, address), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        listening = socket.socket(family, socket.SOCK_STREAM)
+        found = socket.getaddrinfo(host, port, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, address = found[0]
+        listening = socket.socket(family, kind, protocol)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
         listening.listen(2048)
