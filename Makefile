@@ -10,6 +10,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 
 demo: .venv/demo-installed
 	@$(BIN)/headspan draw examples/figure1.conllu
+	@$(BIN)/headspan parse "Time flies like an arrow. Don't panic!" --format tree --confidence
 
 test: lint types layers pytest
 
@@ -32,6 +33,7 @@ model: .venv/test-installed
 	$(PIP) --editable '.[train]'
 	$(BIN)/headspan train configs/en.toml -o runs/en $$(test -e runs/en/checkpoint.safetensors && echo --resume)
 	$(BIN)/python -c 'from headspan import load; load("runs/en/model").save("src/headspan/models/en", small=True)'
+	$(BIN)/python benchmarks/model_card.py --log runs/en/log.jsonl --write
 
 .venv/pip-ready:
 	@test -n "$(PYTHON)" || { echo "headspan needs Python 3.11 or newer; none was found on the PATH" >&2; exit 2; }

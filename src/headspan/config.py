@@ -64,6 +64,8 @@ class Tagger:
     size: int = 256
     as_input: bool = True
     """Whether the parser sees what the tagger thinks, as embeddings of size `embeddings.tags`."""
+    weight: float = 0.2
+    """Of their loss, beside those of trees and relations."""
 
 
 @dataclass(frozen=True)

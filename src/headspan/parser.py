@@ -31,7 +31,7 @@ from headspan.text import Segmenter, sentences_from_lines
 from headspan.tree import Span
 
 _SEGMENTER = "segmenter."  # before the names of its tensors
-_BATCH = 4096  # subwords or words a batch, padding counted
+_BATCH = 1024  # subwords or words a batch, padding counted; more leave a CPU's caches
 _AHEAD = 1024  # sentences that are read ahead and sorted by length
 
 

@@ -144,7 +144,7 @@ def test_a_real_run_from_plan_to_report(plan: Path, tmp_path: Path) -> None:
     assert "tiny-span-max-margin-1: finished, epoch 1, best dev LAS" in done.stderr
     headspan("experiment", "report", out)
     run = json.loads((out / "report.json").read_text(encoding="utf-8"))["runs"][0]
-    parsed = conllu.read(out / "tiny-span-max-margin-1" / "test.conllu")
+    parsed = conllu.read(out / "tiny-span-max-margin-1" / "test.conllu.xz")
     gold = conllu.read(read_folder(out)[1][0].settings["data.test"])
     assert run["test_las"] == scoring.score(gold, parsed, punct="upos")["las"].f1
     log = (out / "tiny-span-max-margin-1" / "log.jsonl").read_text(encoding="utf-8").splitlines()

@@ -9,7 +9,7 @@ import typer
 
 from headspan import conllu
 from headspan.cli.inputs import is_conll, read_text
-from headspan.cli.options import Json, show, terminal
+from headspan.cli.options import Json, Model, show, terminal
 from headspan.errors import HeadspanError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def benchmark(
     source: Annotated[
         str, typer.Argument(metavar="FILE", help="A treebank, whose words are taken, or a text.")
     ],
-    model: Annotated[str, typer.Option("--model", "-m", metavar="MODEL", help="A model.")],
+    model: Model = "en",
     threads: Annotated[
         str, typer.Option(metavar="N,N…", help="The numbers of threads to try.")
     ] = "1,2",

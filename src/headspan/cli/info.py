@@ -14,7 +14,8 @@ from headspan.cli.options import Json, show, terminal
 
 def info(
     model: Annotated[
-        str | None, typer.Argument(metavar="MODEL", help="A model folder to describe.")
+        str | None,
+        typer.Argument(metavar="MODEL", help="What to describe: a folder or `en`."),
     ] = None,
     json_: Json = False,
 ) -> None:

@@ -34,6 +34,10 @@ SkipBad = Annotated[
         "--skip-bad", help="Leave out sentences that are not well-formed, and say how many."
     ),
 ]
+Model = Annotated[
+    str,
+    typer.Option("--model", "-m", metavar="MODEL", help="A model folder, or an embedded model."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
 _T = TypeVar("_T")

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from headspan import conllu
 from headspan.cli.inputs import sentences
-from headspan.cli.options import Force, Json, Output, terminal, with_progress
+from headspan.cli.options import Force, Json, Model, Output, terminal, with_progress
 from headspan.cli.trees import tree_text
 from headspan.conllu import Sentence
 from headspan.errors import HeadspanError
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from headspan.parse import Parse
     from headspan.parser import Parser
 
-_Model = Annotated[str, typer.Option("--model", "-m", metavar="MODEL", help="A model folder.")]
 _Punct = Literal["keep", "upos", "chars", "ptb", "ctb"]
 _Format = Literal["conllu", "conllx", "json", "tree"]
 
@@ -38,7 +37,7 @@ def parse(
             "which is seen from their first lines; .gz and .xz are unpacked.",
         ),
     ],
-    model: _Model,
+    model: Model = "en",
     output: Output = "-",
     format: Annotated[
         _Format,
@@ -90,7 +89,7 @@ def parse(
 
 def evaluate(
     gold: Annotated[str, typer.Argument(metavar="GOLD", help="A treebank.")],
-    model: _Model,
+    model: Model = "en",
     punct: Annotated[
         _Punct | None, typer.Option(help="Punctuation, as for score; default: as in training.")
     ] = None,

@@ -9,13 +9,12 @@ from typing import Annotated
 
 import typer
 
+from headspan.cli.options import Model
 from headspan.errors import HeadspanError
 
 
 def serve(
-    model: Annotated[
-        str, typer.Option("--model", "-m", metavar="MODEL", help="An embedded model, or a folder.")
-    ] = "en",
+    model: Model = "en",
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
     allow_origin: Annotated[

@@ -99,7 +99,7 @@ def _named(systems: Sequence[str], names: Sequence[str]) -> list[str]:
     if names and len(names) != len(systems):
         raise HeadspanError(f"{len(names)} names for {len(systems)} systems; expected one for each")
     found = list(names) or [Path(path).name.split(".")[0] for path in systems]
-    if not names and len(set(found)) < len(found):  # the test.conllu of several runs
+    if not names and len(set(found)) < len(found):  # the test.conllu.xz of several runs
         found = [Path(path).absolute().parent.name for path in systems]
     if len(set(found)) < len(found):
         raise HeadspanError(f"systems are called {', '.join(found)}; name them apart with --names")

@@ -18,7 +18,7 @@ from headspan.files import open_output, reason
 
 # as headspan.training names them; spelled out so that watching a training needs no torch
 CHECKPOINT, MODEL, LOG = "checkpoint.safetensors", "model", "log.jsonl"
-PLAN, RECORD, OUTPUT, TEST = "plan.json", "run.json", "train.log", "test.conllu"
+PLAN, RECORD, OUTPUT, TEST = "plan.json", "run.json", "train.log", "test.conllu.xz"
 _LOCK = ".lock"
 
 State = Literal["waiting", "running", "stopped", "failed", "finished"]

