@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeVar, TypeVarTuple, Unpack
+from typing import Any, TypeVar, TypeVarTuple
 
 from anyio.to_thread import run_sync
 from fastapi import Depends, FastAPI, Request
@@ -199,7 +199,7 @@ def _warm_up(parser: Parser) -> None:
     list(parser.sentences(["Well, hello!"]))
 
 
-async def _do(size: int, work: Callable[[Unpack[_Given]], _T], *given: Unpack[_Given]) -> _T:
+async def _do(size: int, work: Callable[[*_Given], _T], *given: *_Given) -> _T:
     """Do some work, if it may take long in another thread, so that other requests go on."""
     return work(*given) if size < _SMALL else await run_sync(work, *given)
 
