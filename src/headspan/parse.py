@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from itertools import zip_longest
 from typing import Any, SupportsIndex
 
 from headspan.conllu import Sentence
@@ -49,3 +50,35 @@ class Parse(Sentence):
     def with_parse(self, heads: Iterable[SupportsIndex], deprels: Iterable[str]) -> Sentence:
         """The sentence with another tree: what was known about this one is gone."""
         return self.plain().with_parse(heads, deprels)
+
+    def with_confidences(self) -> Sentence:
+        """The sentence alone, with the probability of every arc as `Confidence=` in MISC."""
+        misc = []
+        for kept, chance in zip_longest(self.misc, self.confidences):
+            others = [part for part in kept.split("|") if not part.startswith(("_", "Confidence="))]
+            if chance is not None:
+                others.append(f"Confidence={chance:.4f}")
+            misc.append("|".join(others) or "_")
+        return replace(self.plain(), misc=tuple(misc))
+
+    def as_json(self) -> dict[str, Any]:
+        """What is known about the sentence, as it stands in JSON."""
+        columns = {"upos": self.upos, "xpos": self.xpos, "feats": self.feats}
+        found: dict[str, Any] = {
+            "id": self.sent_id,
+            "text": self.text,
+            "words": self.forms,
+            **{name: tags for name, tags in columns.items() if set(tags) != {"_"}},
+            "heads": self.heads,
+            "relations": self.deprels,
+            "spans": [(span.left, span.right) for span in self.spans],
+            "score": self.score,
+        }
+        if self.confidences:
+            found["confidences"] = [round(chance, 4) for chance in self.confidences]
+        if self.alternatives:
+            found["best"] = [
+                {"heads": tree.heads, "relations": tree.deprels, "score": tree.score}
+                for tree in self.alternatives
+            ]
+        return found

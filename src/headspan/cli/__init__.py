@@ -21,6 +21,7 @@ from headspan.cli import (
     parse,
     pseudoprojective,
     score,
+    serve,
     stats,
     train,
 )
@@ -41,6 +42,7 @@ app.command()(parse.evaluate)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
     train.train
 )
+app.command()(serve.serve)
 app.command()(benchmark.benchmark)
 app.command()(info.info)
 app.command()(score.score)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
-from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.text import Text
@@ -82,9 +81,9 @@ def parse(
     elif format == "json":
         with open_output(output, overwrite=force) as stream:
             for parse in parsed:
-                stream.write(json.dumps(_as_json(parse), ensure_ascii=False).encode() + b"\n")
+                stream.write(json.dumps(parse.as_json(), ensure_ascii=False).encode() + b"\n")
     else:
-        written = map(_with_confidence, parsed) if confidence else parsed
+        written = (p.with_confidences() for p in parsed) if confidence else parsed
         conllu.write(written, output, format=format, overwrite=force)
 
 
@@ -168,40 +167,3 @@ def _write_trees(parsed: Iterator[Parse], output: str, force: bool) -> None:
             else:
                 plain = (line.rstrip() for line in drawn.plain.splitlines())
                 stream.write("".join(f"{line}\n" for line in plain).encode())
-
-
-def _with_confidence(parse: Parse) -> Sentence:
-    """The sentence with the probability of every arc in MISC."""
-    misc = []
-    for kept, chance in zip_longest(parse.misc, parse.confidences):
-        others = [part for part in kept.split("|") if not part.startswith(("_", "Confidence="))]
-        if chance is not None:
-            others.append(f"Confidence={chance:.4f}")
-        misc.append("|".join(others) or "_")
-    return replace(parse.plain(), misc=tuple(misc))
-
-
-def _as_json(parse: Parse) -> dict[str, Any]:
-    columns = {
-        "upos": parse.upos,
-        "xpos": parse.xpos,
-        "feats": parse.feats,
-    }
-    found: dict[str, Any] = {
-        "id": parse.sent_id,
-        "text": parse.text,
-        "words": parse.forms,
-        **{name: tags for name, tags in columns.items() if set(tags) != {"_"}},
-        "heads": parse.heads,
-        "relations": parse.deprels,
-        "spans": [(span.left, span.right) for span in parse.spans],
-        "score": parse.score,
-    }
-    if parse.confidences:
-        found["confidences"] = [round(chance, 4) for chance in parse.confidences]
-    if parse.alternatives:
-        found["best"] = [
-            {"heads": tree.heads, "relations": tree.deprels, "score": tree.score}
-            for tree in parse.alternatives
-        ]
-    return found

@@ -1,0 +1,153 @@
+"""The service under load: words a second and waiting times with 1, 8 and 64 clients.
+
+    python benchmarks/serve.py [FILE] [--model MODEL] [--seconds S] [--clients N,N…] [--json FILE]
+
+FILE is a treebank, whose sentences are sent as raw text, one a request, by clients that ask again
+once they have their answer; by default the dev part of UD English EWT 2.16 beside the checkout.
+The service runs in a process of its own, on the loopback address. The last line has a service that
+lets few words wait, and must refuse with 503 and nothing else. `parser alone` has no service: the
+same texts in one call, twice.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from headspan import conllu, load
+from reporting import SHARED, arguments, needed, table, write_json
+
+DEFAULT = SHARED / "treebanks/ud-2.16/en_ewt/en_ewt-ud-dev.conllu"
+MANY = 200  # words that may wait in the service that is to be overloaded
+
+
+@dataclass
+class Load:
+    """What clients have seen together."""
+
+    seconds: float = 0.0
+    waited: list[float] = field(default_factory=list)
+    """Seconds of each answer with status 200."""
+    statuses: Counter[int] = field(default_factory=Counter)
+    bodies: list[bytes] = field(default_factory=list)
+
+    def row(self) -> dict[str, Any]:
+        words = sum(len(s["words"]) for body in self.bodies for s in json.loads(body)["sentences"])
+        p50, p95, p99 = np.percentile(self.waited or [np.nan], [50, 95, 99]) * 1000
+        return {
+            "answers": len(self.bodies),
+            "words a second": round(words / self.seconds),
+            "p50, ms": round(p50, 1),
+            "p95, ms": round(p95, 1),
+            "p99, ms": round(p99, 1),
+            "refused (503)": self.statuses[503],
+            "other": sum(self.statuses.values()) - self.statuses[200] - self.statuses[503],
+        }
+
+
+@contextmanager
+def service(model: str, *options: str) -> Iterator[int]:
+    """A service in a process of its own; gives its port."""
+    command = [sys.executable, "-m", "headspan", "serve", "--model", model, "--port", "0"]
+    environment = {k: v for k, v in os.environ.items() if k != "HEADSPAN_TOKEN"}
+    with subprocess.Popen(
+        [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+    ) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline().decode()
+        if not line:
+            sys.exit(f"{' '.join(command)} does not start")
+        try:
+            yield int(line.rstrip("/\n").rpartition(":")[2])
+        finally:
+            process.terminate()
+
+
+def measure(port: int, bodies: list[bytes], clients: int, seconds: float) -> Load:
+    """Let so many clients ask for so long."""
+    seen, lock = Load(), threading.Lock()
+    end = time.perf_counter() + seconds
+
+    def client(number: int) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
+        at = number
+        while time.perf_counter() < end:
+            start = time.perf_counter()
+            headers = {"Content-Type": "application/json"}
+            connection.request("POST", "/parse", bodies[at % len(bodies)], headers)
+            answer = connection.getresponse()
+            body = answer.read()
+            waited = time.perf_counter() - start
+            at += clients
+            with lock:
+                seen.statuses[answer.status] += 1
+                if answer.status == 200:
+                    seen.waited.append(waited)
+                    seen.bodies.append(body)
+            if answer.status == 503:
+                time.sleep(0.05)  # less than it was told, to keep the service full
+        connection.close()
+
+    start = time.perf_counter()
+    threads = [threading.Thread(target=client, args=(k,)) for k in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    seen.seconds = time.perf_counter() - start
+    return seen
+
+
+def alone(model: str, texts: list[str]) -> int:
+    """Words a second of the parser itself, given all texts at once."""
+    parser = load(model)
+    for _ in range(2):
+        start = time.perf_counter()
+        found = parser.parse(list(parser.sentences(f"{text}\n\n" for text in texts)))
+        seconds = time.perf_counter() - start
+    return round(sum(map(len, found)) / seconds)
+
+
+def main() -> None:
+    parser = arguments(__doc__, repeats=1)
+    parser.add_argument("file", nargs="?", type=Path, default=DEFAULT)
+    parser.add_argument("--model", default="en")
+    parser.add_argument("--seconds", type=float, default=10, help="of each line")
+    parser.add_argument("--clients", default="1,8,64", metavar="N,N…")
+    options = parser.parse_args()
+    clients = [int(number) for number in options.clients.split(",")]
+    texts = [s.text for s in conllu.read(needed(options.file)) if 0 < len(s) <= 100]
+    bodies = [json.dumps({"text": text}).encode() for text in texts]
+    rows: dict[str, dict[str, Any]] = {}
+    with service(options.model) as port:
+        for number in clients:
+            best = max(
+                (measure(port, bodies, number, options.seconds) for _ in range(options.repeats)),
+                key=lambda seen: len(seen.bodies) / seen.seconds,
+            )
+            rows[f"{number} client{'s' * (number > 1)}"] = best.row()
+    with service(options.model, "--max-words", str(MANY), "--max-waiting", str(MANY)) as port:
+        overloaded = measure(port, bodies, max(clients), options.seconds)
+        rows[f"{max(clients)}, {MANY} words may wait"] = overloaded.row()
+    rows["parser alone"] = {"words a second": alone(options.model, texts[:500])}
+    header = list(next(iter(rows.values())))
+    title = f"Sentences of {options.file.name} as raw text, one a request"
+    table(title, ["", *header], [[k, *(row.get(h) for h in header)] for k, row in rows.items()])
+    write_json(options.json, {"rows": rows})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""headspan serve: the HTTP service and its page."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headspan.cli.options import Model
+from headspan.errors import HeadspanError
+
+
+def serve(
+    model: Model = "en",
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ORIGIN", help="A site whose pages may ask, too; can be repeated."),
+    ] = None,
+    max_body: Annotated[int, typer.Option(metavar="BYTES", help="Of a request.")] = 4 << 20,
+    max_words: Annotated[int, typer.Option(metavar="N", help="Of a request.")] = 20_000,
+    max_sentence: Annotated[int, typer.Option(metavar="N", help="Words of a sentence.")] = 200,
+    max_waiting: Annotated[
+        int, typer.Option(metavar="N", help="Words that wait, of all requests together.")
+    ] = 100_000,
+) -> None:
+    """Serve a parser over HTTP, with a page at / to try it.
+
+    POST /parse takes text, words or CoNLL-U; /openapi.json describes it all. If the environment
+    variable HEADSPAN_TOKEN is set, clients must send it as a bearer token. SIGINT or SIGTERM stops
+    the service once it has finished what it accepted; a second one stops it at once.
+    """
+    try:
+        import fastapi  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise HeadspanError(
+            f"serve needs {error.name}, which is not installed: pip install 'headspan[serve]'"
+        ) from error
+    from headspan.parser import load
+    from headspan.serve import Limits, create_app, run
+    from headspan.serve.guard import hosts_of
+
+    limits = Limits(body=max_body, words=max_words, sentence=max_sentence, waiting=max_waiting)
+    token = os.environ.get("HEADSPAN_TOKEN") or None
+    app = create_app(
+        load(model),
+        name=Path(model).name,
+        limits=limits,
+        token=token,
+        hosts=hosts_of(host),
+        origins=allow_origin or (),
+    )
+    finished = run(
+        app,
+        host=host,
+        port=port,
+        ready=lambda address: print(f"headspan serves {model} at {address}", flush=True),
+    )
+    if not finished:
+        sys.exit(1)

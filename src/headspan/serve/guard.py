@@ -1,0 +1,94 @@
+"""What stands around every route: the Host it is asked under, safe headers, a line in the log."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from headspan.serve.logs import log
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_ANY = frozenset({"0.0.0.0", "::", ""})  # noqa: S104
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+def hosts_of(host: str) -> frozenset[str] | None:
+    """Under which names a service bound to this address may be asked; None if under any."""
+    return None if host in _ANY else LOOPBACK | {host.lower()}
+
+
+class Guard:
+    """Checks the Host header, adds headers, logs the request, and hides what fails.
+
+    hosts: names that are allowed, or None. A page of another site whose name was made to point here
+    (DNS rebinding) asks under its own name, and gets nothing.
+    """
+
+    def __init__(self, app: ASGIApp, *, hosts: Iterable[str] | None, shared: bool = False) -> None:
+        self.app = app
+        self.hosts = None if hosts is None else frozenset(hosts)
+        self.headers = dict(_HEADERS)
+        if shared:  # with other origins, on request
+            self.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        start = time.perf_counter()
+        status = 0
+
+        async def send_guarded(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                for name, value in self.headers.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        failure: Exception | None = None
+        try:
+            if self._allowed(Headers(scope=scope).get("host", "")):
+                await self.app(scope, receive, send_guarded)
+            else:
+                detail = "the service does not go by this Host name"
+                await JSONResponse({"detail": detail}, 421)(scope, receive, send_guarded)
+        except Exception as error:
+            failure = error
+            if not status:
+                detail = "the service failed; its log says where"
+                await JSONResponse({"detail": detail}, 500)(scope, receive, send_guarded)
+        route = scope.get("route")
+        log(
+            "request",
+            level=logging.ERROR if failure else logging.INFO,
+            error=failure,
+            method=scope["method"],
+            path=getattr(route, "path", None),
+            status=status,
+            seconds=round(time.perf_counter() - start, 4),
+            **scope.get("state", {}).get("counts", {}),
+        )
+
+    def _allowed(self, host: str) -> bool:
+        if self.hosts is None:
+            return True
+        name, _, port = host.rpartition(":")
+        if not name or not port.isdigit():
+            name = host
+        return name.strip("[]").lower() in self.hosts

@@ -1,0 +1,149 @@
+// The drawing: put in place, made usable by pointer and keyboard, and lit up.
+// Whatever comes from a text reaches the page as text or as a parsed XML document, never as HTML.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export function element(name, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+}
+
+export function parsedSvg(text) {
+  const found = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+  if (found.namespaceURI !== SVG || found.localName !== "svg") throw new Error("no drawing");
+  return found;
+}
+
+function shape(name, attributes) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
+
+const percent = (chance) => `${Math.round(100 * chance)}%`;
+
+// A word and its arc in words. tree: heads and relations, perhaps not those of the best tree.
+export function described(sentence, tree, k) {
+  const head = tree.heads[k - 1];
+  const parts = [sentence.upos?.[k - 1]];
+  parts.push(head ? `${tree.relations[k - 1]} of ${sentence.words[head - 1]}` : "the root");
+  if (tree === sentence && sentence.confidences) parts.push(percent(sentence.confidences[k - 1]));
+  return parts.filter(Boolean).join(", ");
+}
+
+// The headed span of a word in a tree: everything below it, if that is contiguous.
+export function spanOf(tree, k) {
+  const below = new Set([k]);
+  for (let grown = true; grown; ) {
+    grown = false;
+    tree.heads.forEach((head, at) => {
+      if (below.has(head) && !below.has(at + 1)) grown = Boolean(below.add(at + 1));
+    });
+  }
+  return [...below].sort((a, b) => a - b);
+}
+
+export function drawSvg(place, text, sentence, tree) {
+  const svg = document.importNode(parsedSvg(text), true);
+  svg.setAttribute("role", "group");
+  svg.querySelector("title")?.remove(); // or it pops up over everything
+  svg.setAttribute("aria-label", "Words; choose a head and then a dependent");
+  place.replaceChildren(svg);
+  for (const word of svg.querySelectorAll(".word")) {
+    const k = Number(word.dataset.word);
+    const box = word.getBBox();
+    word.prepend(shape("rect", { class: "hit", x: box.x - 6, y: box.y - 3, rx: 5,
+      width: box.width + 12, height: box.height + 6 }));
+    word.setAttribute("role", "button");
+    word.setAttribute("aria-label", `${sentence.words[k - 1]}, ${described(sentence, tree, k)}`);
+  }
+  rove(place, 1);
+}
+
+export function drawTable(place, sentence, tree) {
+  const row = (name, cells) => element("tr", {}, ...cells.map((cell) => element(name, {}, cell)));
+  const sure = tree === sentence && sentence.confidences;
+  const names = ["", "Word", "Tag", "Relation", "Head", ...(sure ? ["Confidence"] : []), "Span"];
+  const body = element("tbody");
+  sentence.words.forEach((form, at) => {
+    const k = at + 1, head = tree.heads[at], span = spanOf(tree, k);
+    const word = element("button", { type: "button", className: "word", textContent: form });
+    word.dataset.word = k;
+    word.setAttribute("aria-label", `${form}, ${described(sentence, tree, k)}`);
+    const cells = [String(k), word, sentence.upos?.[at] ?? "", tree.relations[at],
+      head ? `${head} ${sentence.words[head - 1]}` : "root"];
+    if (sure) {
+      const chance = sentence.confidences[at];
+      const meter = element("meter", { value: chance, low: 0.5, high: 0.9, optimum: 1 });
+      cells.push(element("span", {}, meter, percent(chance)));
+    }
+    const whole = span.at(-1) - span[0] + 1 === span.length;
+    cells.push(`${span[0] - 1}–${span.at(-1)}${whole ? "" : " (broken)"}`);
+    const line = row("td", cells);
+    line.firstChild.className = "number";
+    line.dataset.row = k;
+    body.append(line);
+  });
+  place.replaceChildren(element("table", {}, element("thead", {}, row("th", names)), body));
+  rove(place, 1);
+}
+
+// One word at a time is reached by the Tab key; arrow keys go on from there.
+export function rove(place, k, focus = false) {
+  for (const word of place.querySelectorAll(".word")) {
+    const here = Number(word.dataset.word) === k;
+    word.setAttribute("tabindex", here ? "0" : "-1");
+    if (here && focus) word.focus();
+  }
+}
+
+export function press(place, chosen) {
+  for (const word of place.querySelectorAll(".word")) {
+    word.setAttribute("aria-pressed", String(chosen.includes(Number(word.dataset.word))));
+  }
+}
+
+export function markRequired(place, arcs) {
+  for (const arc of place.querySelectorAll("[data-dependent]:not(.other)")) {
+    const [head, dependent] = [Number(arc.dataset.head), Number(arc.dataset.dependent)];
+    const required = arcs.some(([h, d]) => h === head && d === dependent);
+    arc.classList.toggle("required", required);
+  }
+}
+
+// Light up the headed span of a word; of none if k is 0.
+export function light(place, tree, k) {
+  for (const lit of place.querySelectorAll(".lit")) lit.classList.remove("lit");
+  for (const band of place.querySelectorAll(".light")) band.remove();
+  if (!k) return;
+  const span = spanOf(tree, k);
+  for (const one of place.querySelectorAll(`.span[data-word="${k}"], [data-dependent="${k}"]:not(.other)`)) {
+    one.classList.add("lit");
+  }
+  for (const row of place.querySelectorAll("[data-row]")) {
+    row.classList.toggle("lit", span.includes(Number(row.dataset.row)));
+  }
+  if (!place.querySelector("[data-dependent]")) return;
+  for (const [first, last] of stretches(span)) band(place, first, last);
+}
+
+function band(place, first, last) {
+  const boxes = [first, last].map((k) => place.querySelector(`.word[data-word="${k}"] .hit`).getBBox());
+  const all = [...place.querySelectorAll(".word .hit")].map((hit) => hit.getBBox());
+  const left = Math.min(...boxes.map((box) => box.x));
+  const right = Math.max(...boxes.map((box) => box.x + box.width));
+  const top = Math.min(...all.map((box) => box.y));
+  const bottom = Math.max(...all.map((box) => box.y + box.height));
+  place.querySelector(".paper").after(shape("rect", { class: "light", x: left, y: top, rx: 6,
+    width: right - left, height: bottom - top }));
+}
+
+function stretches(words) {
+  const found = [];
+  for (const k of words) {
+    if (found.length && found.at(-1)[1] === k - 1) found.at(-1)[1] = k;
+    else found.push([k, k]);
+  }
+  return found;
+}

@@ -1,0 +1,35 @@
+"""The service on a real socket."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from fastapi import FastAPI
+
+from headspan.serve.server import listen
+
+
+@contextmanager
+def serving(app: FastAPI) -> Iterator[str]:
+    """Serve in a thread on a free port; gives the address."""
+    with listen("127.0.0.1", 0) as listening:
+        server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, ws="none"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        wait_until(lambda: server.started)
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(60)
+            assert not thread.is_alive()
+
+
+def wait_until(fulfilled, seconds: float = 60) -> None:  # type: ignore[no-untyped-def]
+    """Wait for something that another thread does."""
+    end = time.monotonic() + seconds
+    while not fulfilled():
+        assert time.monotonic() < end
+        time.sleep(0.005)

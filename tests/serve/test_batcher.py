@@ -1,0 +1,170 @@
+"""Requests share rounds, take turns, and do not spoil each other."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
+from typing import Any
+
+import pytest
+
+from headspan import HeadspanError
+from headspan.conllu import Sentence
+from headspan.inference import Constraints
+from headspan.parse import Parse
+from headspan.serve.batcher import ROUND, TURN, Batcher, Job, QueueFullError, Wanted
+
+from .serving import wait_until
+
+
+class Recorder:
+    """Stands in for a parser: notes what it is given, and can be held up."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[list[str], dict[str, Any]]] = []
+        self.go = threading.Event()
+        self.go.set()
+
+    def parse(self, sentences: Sequence[Sentence], **wanted: Any) -> list[Parse]:
+        self.calls.append(([s.forms[0] for s in sentences], wanted))
+        assert self.go.wait(60)
+        if any("bad" in s.forms for s in sentences):
+            raise HeadspanError("a bad word")
+        if any("bug" in s.forms for s in sentences):
+            raise ZeroDivisionError
+        return [Parse.of(s.with_parse([0] * len(s), s.forms)) for s in sentences]
+
+
+@pytest.fixture
+def recorder() -> Recorder:
+    return Recorder()
+
+
+@pytest.fixture
+def batcher(recorder: Recorder) -> Iterator[Batcher]:
+    batcher = Batcher(recorder, limit=10_000)  # type: ignore[arg-type]
+    yield batcher
+    recorder.go.set()
+    batcher.stop()
+
+
+def job(name: str, sentences: int = 1, words: int = 8, **options: Any) -> Job:
+    made = [Sentence.from_words([f"{name}{k}", *["w"] * (words - 1)]) for k in range(sentences)]
+    return Job(made, sentences * words, **options)
+
+
+def held_up(batcher: Batcher, recorder: Recorder) -> None:
+    """Keep the batcher busy with one sentence until `go` is set."""
+    recorder.go.clear()
+    batcher.submit(job("first"))
+    wait_until(lambda: recorder.calls)
+
+
+def test_what_comes_back_is_in_order(batcher: Batcher) -> None:
+    found = batcher.submit(job("a", 200)).result(60)
+    assert [parse.forms[0] for parse in found] == [f"a{k}" for k in range(200)]
+    assert batcher.submit(Job([], 0)).result(60) == []
+    wait_until(lambda: batcher.waiting == 0)
+
+
+def test_clients_share_a_round(batcher: Batcher, recorder: Recorder) -> None:
+    held_up(batcher, recorder)
+    jobs = [batcher.submit(job(name)) for name in "abcdefgh"]
+    recorder.go.set()
+    assert [j.result(60)[0].forms[0] for j in jobs] == [f"{name}0" for name in "abcdefgh"]
+    assert len(recorder.calls) == 2
+
+
+def test_a_huge_request_does_not_starve_a_small_one(batcher: Batcher, recorder: Recorder) -> None:
+    held_up(batcher, recorder)
+    huge = batcher.submit(job("huge", 800))
+    small = batcher.submit(job("small"))
+    recorder.go.set()
+    small.result(60)
+    huge.result(60)
+    (turn,) = [k for k, (names, _) in enumerate(recorder.calls) if "small0" in names]
+    assert turn == 1
+    assert len(recorder.calls) >= 800 * 8 / (ROUND + TURN)
+    assert all(len(names) * 8 <= ROUND + TURN for names, _ in recorder.calls)
+
+
+def test_long_sentences_count_by_their_words(batcher: Batcher, recorder: Recorder) -> None:
+    held_up(batcher, recorder)
+    long = batcher.submit(job("long", 20, words=190))
+    short = batcher.submit(job("short", 20, words=10))
+    recorder.go.set()
+    short.result(60)
+    long.result(60)
+    rounds = [names for names, _ in recorder.calls]
+    (last,) = [k for k, names in enumerate(rounds) if "short19" in names]
+    before = sum(name.startswith("long") for names in rounds[: last + 1] for name in names)
+    assert before <= 4  # 200 short words have waited for about as many long ones, and a round
+
+
+def test_options_and_constraints_divide_a_round(batcher: Batcher, recorder: Recorder) -> None:
+    held_up(batcher, recorder)
+    bound = {2: Constraints(required_arcs=[(1, 2)])}
+    jobs = [
+        batcher.submit(job("a")),
+        batcher.submit(job("b", wanted=Wanted(k=3))),
+        batcher.submit(job("c", wanted=Wanted(k=3))),
+        batcher.submit(job("d", 3, constraints=bound)),
+    ]
+    recorder.go.set()
+    for some in jobs:
+        some.result(60)
+    plain = {"confidence": False, "k": 1, "constraints": None, "retag": False}
+    assert recorder.calls[1:] == [
+        (["a0", "d0", "d2"], plain),
+        (["b0", "c0"], plain | {"k": 3}),
+        (["d1"], plain | {"constraints": [bound[2]]}),
+    ]
+
+
+@pytest.mark.parametrize(("word", "error"), [("bad", "sentence 2: a bad word"), ("bug", "^$")])
+def test_only_the_culprit_fails(
+    batcher: Batcher, recorder: Recorder, word: str, error: str
+) -> None:
+    held_up(batcher, recorder)
+    good = batcher.submit(job("good"))
+    culprit = Job([Sentence.from_words(["x"]), Sentence.from_words([word])], 2)
+    wrong = batcher.submit(culprit)
+    recorder.go.set()
+    assert good.result(60)
+    with pytest.raises((HeadspanError, ZeroDivisionError), match=error):
+        wrong.result(60)
+    assert batcher.submit(job("next")).result(60)
+
+
+def test_sentences_that_fail_to_come(batcher: Batcher) -> None:
+    def some() -> Iterator[Sentence]:
+        yield Sentence.from_words(["a"])
+        raise HeadspanError("no more")
+
+    with pytest.raises(HeadspanError, match="no more"):
+        batcher.submit(Job(some(), 5)).result(60)
+    wait_until(lambda: batcher.waiting == 0)
+
+
+def test_full_and_free_again(batcher: Batcher, recorder: Recorder) -> None:
+    held_up(batcher, recorder)
+    kept = batcher.submit(job("a", 1000))
+    with pytest.raises(QueueFullError) as full:
+        batcher.submit(job("b", 1000))
+    assert full.value.seconds >= 1
+    assert kept.cancel()
+    again = batcher.submit(job("b", 1000))
+    recorder.go.set()
+    assert len(again.result(60)) == 1000
+    assert all(not name.startswith("a") for names, _ in recorder.calls for name in names)
+
+
+def test_stopping_gives_up_what_waits(recorder: Recorder) -> None:
+    batcher = Batcher(recorder, limit=10_000)  # type: ignore[arg-type]
+    held_up(batcher, recorder)
+    waiting = batcher.submit(job("a"))
+    threading.Timer(0.1, recorder.go.set).start()
+    batcher.stop()
+    with pytest.raises(CancelledError):
+        waiting.result(60)
+    with pytest.raises(QueueFullError):
+        batcher.submit(job("b"))
