@@ -46,7 +46,8 @@ _BESIDE = ("comments", "multiwords", "empty_nodes")
 def to_conllu(sentence: Sentence) -> TokenList:
     """The TokenList of the package `conllu`.
 
-    It keeps one comment of each key, and one value of each key in FEATS and MISC.
+    It keeps comments that are `# key = value` or `# key`, and one value of each key, in comments as
+    in FEATS and MISC.
     """
     (tokens,) = _library("conllu").parse(_text([sentence])) or [_library("conllu").TokenList()]
     return tokens
@@ -60,8 +61,8 @@ def from_conllu(tokens: TokenList) -> Sentence:
 def to_stanza(sentences: Iterable[Sentence]) -> Document:
     """A Stanza Document.
 
-    Stanza numbers sentences without `# sent_id` from 0, sorts FEATS, and has no place for
-    sentences without words.
+    Stanza numbers sentences without `# sent_id` from 0, puts FEATS, MISC and DEPS into an order of
+    its own, and has no place for sentences without words.
     """
     text = _text(sentence for sentence in sentences if len(sentence))
     if not text:
@@ -179,13 +180,16 @@ def from_pandas(frame: pandas.DataFrame) -> list[Sentence]:
         raise HeadspanError(f"the DataFrame has no column {missing[0]!r}")
     cells = [_cells(frame, name) for name in (*_LINE, "comments")]
     found = []
-    for _, rows in groupby(zip(frame["sentence"], *cells, strict=True), key=itemgetter(0)):
+    for number, rows in groupby(zip(frame["sentence"], *cells, strict=True), key=itemgetter(0)):
         lines: list[str] = []
         for _, *values, comments in rows:
             if comments not in ("", "_"):
                 lines += comments.split("\n")
             lines.append("\t".join(values))
-        found.append(_sentence("\n".join(lines)))
+        try:
+            found.append(_sentence("\n".join(lines)))
+        except HeadspanError as error:
+            raise HeadspanError(f"sentence {number} of the DataFrame: {error}") from error
     return found
 
 
