@@ -16,13 +16,18 @@ from training.conftest import sentence
 
 
 @pytest.fixture(scope="session")
-def parser(tmp_path_factory: pytest.TempPathFactory) -> Parser:
-    folder = tmp_path_factory.mktemp("tiny")
+def treebank(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("treebank")
     rng = random.Random(7)
-    conllu.write([sentence(rng, k) for k in range(60)], folder / "train.conllu")
-    conllu.write([sentence(rng, k) for k in range(12)], folder / "dev.conllu")
+    for name, size in (("train", 60), ("dev", 12)):
+        conllu.write([sentence(rng, k) for k in range(size)], folder / f"{name}.conllu")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def parser(treebank: Path, tmp_path_factory: pytest.TempPathFactory) -> Parser:
     config = Config(
-        data=Data(train=str(folder / "train.conllu"), dev=str(folder / "dev.conllu"), punct="keep"),
+        data=Data(train=str(treebank / "train.conllu"), dev=str(treebank / "dev.conllu"), punct="keep"),
         model=Model(
             lstm_layers=1, lstm_size=16, score_size=16, label_size=8, dropout=0.1,
             embeddings=Embeddings(words=16, characters=8, min_count=1),
@@ -30,7 +35,7 @@ def parser(tmp_path_factory: pytest.TempPathFactory) -> Parser:
         ),
         training=Training(epochs=6, batch_tokens=60, learning_rate=1e-2, warmup_epochs=0.2, seed=3),
     )  # fmt: skip
-    parser = train(config, folder / "run")
+    parser = train(config, tmp_path_factory.mktemp("tiny"))
     parser.segmenter = train_segmenter(
         made_up_treebank(200, 1), made_up_treebank(20, 2), settings=SETTINGS
     )
