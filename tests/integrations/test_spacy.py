@@ -1,10 +1,13 @@
+import os
 import pickle
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -231,11 +234,34 @@ def test_a_stream_of_documents_is_parsed_like_each_of_them(pipeline: Pipeline) -
     assert [k for _, k in pairs] == list(range(len(texts)))
 
 
-def test_several_processes(pipeline: Pipeline) -> None:
-    nlp = pipeline()
-    alone = everything(nlp(TEXT))  # torch has started its threads here before the fork
-    docs = nlp.pipe([TEXT] * 6, n_process=2, batch_size=2)
-    assert [everything(doc) for doc in docs] == [alone] * 6
+SEVERAL = """
+import sys
+
+import spacy
+import torch
+
+if __name__ == "__main__":
+    torch.set_num_threads(2)
+    torch.ones(1000, 1000).mm(torch.ones(1000, 1000))  # its threads are there before the fork
+    nlp = spacy.blank("en")
+    nlp.add_pipe("headspan", config={"model": sys.argv[1]})
+    texts = [sys.argv[2] * 20] * 6
+    alone = [token.head.i for token in nlp(texts[0])]
+    for doc in nlp.pipe(texts, n_process=2, batch_size=2):
+        assert [token.head.i for token in doc] == alone
+"""
+
+
+def test_several_processes(model: Path, tmp_path: Path) -> None:
+    """Threads do not come along with a fork: who waits for them waits for ever."""
+    (tmp_path / "several.py").write_text(SEVERAL, encoding="utf-8")
+    command = [sys.executable, str(tmp_path / "several.py"), str(model), TEXT]
+    started = subprocess.Popen(command, start_new_session=True)
+    try:
+        assert started.wait(timeout=300) == 0
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(started.pid, signal.SIGKILL)
 
 
 def test_errors_go_to_the_handler(pipeline: Pipeline) -> None:
