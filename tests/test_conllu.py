@@ -18,6 +18,7 @@ from conftest import SHARED, shared
 from headspan import HeadspanError, conllu
 from headspan.conllu import NO_HEAD, EmptyNode, MultiwordToken, Sentence
 from headspan.tree import NotProjective
+from sentences import blocks
 
 TREEBANKS = sorted(str(p.relative_to(SHARED)) for p in SHARED.glob("treebanks/*/*/*.conllu"))
 
@@ -131,34 +132,6 @@ def test_unusual_but_valid_files_come_back_byte_for_byte(text: str) -> None:
     target = io.StringIO(newline="")
     conllu.write(conllu.read(io.StringIO(text, newline="")), target)
     assert target.getvalue() == text
-
-
-field = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters="\t\n\0"), min_size=1, max_size=4
-)
-comment = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\0"), max_size=6)
-
-
-@st.composite
-def blocks(draw: st.DrawFn) -> list[str]:
-    """The lines of a well-formed sentence."""
-    n = draw(st.integers(0, 5))
-    lines = ["#" + draw(comment) for _ in range(draw(st.integers(0 if n else 1, 3)))]
-    covered = 0
-    for k in range(n + 1):
-        if k:
-            cells = [draw(field) for _ in range(9)]
-            cells[5] = str(draw(st.one_of(st.just("_"), st.integers(0, n))))
-            lines.append("\t".join([str(k), *cells]))
-        if n:
-            lines.extend(
-                "\t".join([f"{k}.{number}", *(draw(field) for _ in range(9))])
-                for number in range(1, draw(st.integers(0, 2)) + 1)
-            )
-        if covered <= k < n and draw(st.booleans()):
-            covered = draw(st.integers(k + 1, n))
-            lines.append("\t".join([f"{k + 1}-{covered}", *(draw(field) for _ in range(9))]))
-    return lines
 
 
 @given(st.data())

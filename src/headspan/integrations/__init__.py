@@ -1,0 +1,1 @@
+"""headspan inside other libraries; each module needs its library."""

@@ -1,0 +1,191 @@
+"""headspan in a spaCy pipeline: `nlp.add_pipe("headspan")`.
+
+spaCy finds this module by itself, and imports it for every pipeline that it makes, with headspan
+in it or not. So what is heavy is imported when it is first needed.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import srsly
+from spacy.language import Language
+from spacy.pipeline.dep_parser import parser_score
+from spacy.pipeline.pipe import Pipe
+from spacy.tokens import Doc, Token
+from spacy.util import minibatch
+
+from headspan.errors import HeadspanError
+from headspan.integrations import spacy_docs
+from headspan.integrations.spacy_docs import CONFIDENCE
+
+if TYPE_CHECKING:
+    from headspan.parser import Parser
+
+
+class HeadspanParser(Pipe):
+    """Sets heads and relations on the tokens of a Doc, and on request tags and confidences.
+
+    The model is loaded when it is first needed, so that a pipeline that was saved can be loaded
+    where the model it was made with is not: it brings its own.
+    """
+
+    def __init__(
+        self,
+        name: str = "headspan",
+        *,
+        model: str = "en",
+        sentences: bool = True,
+        tags: bool = False,
+        confidence: bool = False,
+    ) -> None:
+        self.name = name
+        self.model = model
+        self.sentences = sentences
+        self.tags = tags
+        self.confidence = confidence
+        self.scorer = parser_score  # of nlp.evaluate
+        self._parser: Parser | None = None
+        self._process = os.getpid()
+        if confidence and not Token.has_extension(CONFIDENCE):
+            Token.set_extension(CONFIDENCE, default=None)
+
+    @property
+    def parser(self) -> Parser:
+        """The parser at work here."""
+        if self._parser is None:
+            from headspan.parser import Parser
+
+            self._parser = Parser.load(self.model)
+        return self._parser
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The relations that the model knows, as spaCy sees them."""
+        from headspan.pseudoprojective import relation
+
+        names = self.parser.vocabularies.labels.names
+        return tuple(sorted({spacy_docs.label(relation(name)) for name in names}))
+
+    @property
+    def hide_labels(self) -> bool:
+        """Whether a pipeline's description leaves them out: asking for them loads the model."""
+        return True
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Parse a document, in place."""
+        self._annotate([doc])
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Parse documents as they come; the sentences of `batch_size` documents share batches."""
+        handle = self.get_error_handler()
+        for docs in minibatch(stream, batch_size):
+            try:
+                self._annotate(docs)
+            except Exception as error:
+                handle(self.name, self, docs, error)
+            else:
+                yield from docs
+
+    def to_disk(self, path: str | os.PathLike[str], *, exclude: Iterable[str] = ()) -> None:
+        """Write the model folder, so that the saved pipeline is complete."""
+        self.parser.save(path)
+
+    def from_disk(
+        self, path: str | os.PathLike[str], *, exclude: Iterable[str] = ()
+    ) -> HeadspanParser:
+        """Take the model from a folder that `to_disk` wrote. Runs nothing that lies in it."""
+        from headspan.parser import Parser
+
+        self._parser = Parser.load(path)
+        return self
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The files of the model folder, packed."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.parser.save(Path(folder) / "model")
+            files = {p.name: p.read_bytes() for p in (Path(folder) / "model").iterdir()}
+        packed: bytes = srsly.msgpack_dumps(files)
+        return packed
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> HeadspanParser:
+        """Take the model from what `to_bytes` gave."""
+        from headspan.model_folder import FILES
+
+        files = srsly.msgpack_loads(data)
+        if not isinstance(files, dict) or not set(files) <= set(FILES):
+            raise HeadspanError("these bytes hold no headspan model")
+        with tempfile.TemporaryDirectory() as folder:
+            for name, content in files.items():
+                (Path(folder) / name).write_bytes(content)
+            return self.from_disk(folder)
+
+    def _annotate(self, docs: Sequence[Doc]) -> None:
+        """Parse documents, in place."""
+        if os.getpid() != self._process:
+            # a process of nlp.pipe(n_process=…): torch's threads did not come along when it was
+            # forked, and waiting for them would take for ever
+            import torch
+
+            torch.set_num_threads(1)
+            self._process = os.getpid()
+        model = self.parser.config.model
+        if self.tags and not model.tagger.columns:
+            raise HeadspanError(f"{self.name}: tags are asked for, but the model predicts none")
+        starts = self._sentence_starts(docs)
+        words = list(map(spacy_docs.words_of_sentences, docs, starts))
+        sentences = [
+            spacy_docs.sentence(doc, chosen, model.embeddings.columns)
+            for doc, several in zip(docs, words, strict=True)
+            for chosen in several
+        ]
+        parsed = iter(self.parser.parse(sentences, confidence=self.confidence))
+        for doc, begins, several in zip(docs, starts, words, strict=True):
+            if len(doc):
+                parses = [(chosen, next(parsed)) for chosen in several]
+                spacy_docs.write_trees(doc, begins, parses)
+                if self.tags:
+                    spacy_docs.write_tags(doc, parses, model.tagger.columns)
+
+    def _sentence_starts(self, docs: Sequence[Doc]) -> list[spacy_docs.Flags]:
+        """For each token of each document whether it begins a sentence.
+
+        What other components have decided stays; the model's segmenter decides what is left open.
+        """
+        decided = list(map(spacy_docs.decided_starts, docs))
+        starts = [known for known, _ in decided]
+        left = [k for k, (_, still_open) in enumerate(decided) if still_open.any()]
+        if not left or not self.sentences:
+            return starts
+        if self.parser.segmenter is None:
+            raise HeadspanError(
+                f"{self.name}: the model cannot find sentences (it was trained without "
+                "data.segment): add spaCy's sentencizer before it, or set sentences to false if "
+                "each document is one sentence"
+            )
+        found = spacy_docs.found_starts([docs[k] for k in left], self.parser)
+        for k, begins in zip(left, found, strict=True):
+            starts[k] |= begins & decided[k][1]
+        return starts
+
+
+@Language.factory(
+    "headspan",
+    default_config={"model": "en", "sentences": True, "tags": False, "confidence": False},
+    assigns=["token.dep", "token.head", "token.is_sent_start", "doc.sents"],
+)
+def make(
+    nlp: Language, name: str, model: str, sentences: bool, tags: bool, confidence: bool
+) -> HeadspanParser:
+    """A parser for a spaCy pipeline.
+
+    model: the name of an embedded model, or a model folder. sentences: find sentences where no
+    other component has; otherwise a document without them is one sentence. tags: also set
+    tags, those that the model predicts. confidence: also set `token._.head_confidence`.
+    """
+    return HeadspanParser(name, model=model, sentences=sentences, tags=tags, confidence=confidence)
