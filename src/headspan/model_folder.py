@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
@@ -98,6 +99,19 @@ def find_model(name: str | os.PathLike[str]) -> Path:
     known = sorted(path.parent.name for path in EMBEDDED.glob(f"*/{CONFIG}"))
     also = f"; embedded models: {', '.join(known)}" if known else ""
     raise HeadspanError(f"{name}: there is no such model folder{also}")
+
+
+def fingerprint(folder: Path) -> str:
+    """The SHA-256 of all that a model's parses depend on: its files but for the card."""
+    found = hashlib.sha256()
+    for name in FILES:
+        if name != CARD and (folder / name).exists():
+            try:
+                with (folder / name).open("rb") as file:
+                    found.update(hashlib.file_digest(file, "sha256").digest() + name.encode())
+            except OSError as error:
+                raise HeadspanError(f"{folder / name}: cannot be read: {error}") from error
+    return found.hexdigest()
 
 
 def fill(network: nn.Module, tensors: dict[str, Tensor], where: str) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from itertools import zip_longest
 from typing import Any, SupportsIndex
 
 from headspan.conllu import Sentence
@@ -45,6 +46,16 @@ class Parse(Sentence):
     def plain(self) -> Sentence:
         """The sentence alone."""
         return Sentence(**{f.name: getattr(self, f.name) for f in fields(Sentence)})
+
+    def annotated(self) -> Sentence:
+        """The sentence alone, with the probability of every arc as `Confidence=` in MISC."""
+        misc = []
+        for kept, chance in zip_longest(self.misc, self.confidences):
+            others = [part for part in kept.split("|") if not part.startswith(("_", "Confidence="))]
+            if chance is not None:
+                others.append(f"Confidence={chance:.4f}")
+            misc.append("|".join(others) or "_")
+        return replace(self.plain(), misc=tuple(misc))
 
     def with_parse(self, heads: Iterable[SupportsIndex], deprels: Iterable[str]) -> Sentence:
         """The sentence with another tree: what was known about this one is gone."""

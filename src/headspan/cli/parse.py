@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
-from itertools import chain, zip_longest
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -83,7 +82,7 @@ def parse(
             for parse in parsed:
                 stream.write(json.dumps(_as_json(parse), ensure_ascii=False).encode() + b"\n")
     else:
-        written = map(_with_confidence, parsed) if confidence else parsed
+        written = (parse.annotated() for parse in parsed) if confidence else parsed
         conllu.write(written, output, format=format, overwrite=force)
 
 
@@ -177,17 +176,6 @@ def _write_trees(parsed: Iterator[Parse], output: str, force: bool) -> None:
             else:
                 plain = (line.rstrip() for line in drawn.plain.splitlines())
                 stream.write("".join(f"{line}\n" for line in plain).encode())
-
-
-def _with_confidence(parse: Parse) -> Sentence:
-    """The sentence with the probability of every arc in MISC."""
-    misc = []
-    for kept, chance in zip_longest(parse.misc, parse.confidences):
-        others = [part for part in kept.split("|") if not part.startswith(("_", "Confidence="))]
-        if chance is not None:
-            others.append(f"Confidence={chance:.4f}")
-        misc.append("|".join(others) or "_")
-    return replace(parse.plain(), misc=tuple(misc))
 
 
 def _as_json(parse: Parse) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""headspan inside other tools."""
