@@ -1,4 +1,7 @@
-"""A model folder: weights as safetensors, everything else as JSON. Nothing in it ever runs."""
+"""A model folder: weights as safetensors, everything else as JSON. Nothing in it ever runs.
+
+Finding a model and telling it from others needs no torch.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,12 @@ import secrets
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
-from torch import Tensor, nn
+from typing import TYPE_CHECKING, Any
 
 from headspan.errors import HeadspanError
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
 
 FORMAT = 1
 """The version of the layout."""
@@ -43,6 +44,8 @@ class ModelFolder:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the folder, whole or not at all; an old one is replaced."""
+        from safetensors.torch import save_file
+
         target = Path(path)
         mark = secrets.token_hex(6)
         fresh, old = (target.with_name(f".headspan-{mark}.{what}") for what in ("new", "old"))
@@ -68,6 +71,9 @@ class ModelFolder:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> ModelFolder:
         """Read a folder of this format. Raises HeadspanError if it is not one, or not whole."""
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+
         folder = Path(path)
         about = _read_json(folder / CONFIG)
         found = about.pop("format", None) if isinstance(about, dict) else None
@@ -134,6 +140,8 @@ def fill(network: nn.Module, tensors: dict[str, Tensor], where: str) -> None:
 
 def packed(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """Smaller copies: float16, and int8 with a scale a row for large tables."""
+    import torch
+
     small: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
         if tensor.dtype != torch.float32:
@@ -149,6 +157,8 @@ def packed(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def _unpacked(tensors: dict[str, Tensor], where: str) -> dict[str, Tensor]:
     """What `packed` was given, but for rounding."""
+    import torch
+
     whole: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
         if name.endswith(_SCALE) and name.removesuffix(_SCALE) in tensors:

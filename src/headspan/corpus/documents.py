@@ -60,7 +60,7 @@ def documents(name: str, root: Path, most: int, meter: Meter) -> Items:
 
             for number, row, at in rows(root / name):
                 meter.begin(partial(int, size * at))
-                yield from _document(row, file, number, most)
+                yield from document_parts(row, file, number, most)
         else:
             with ExitStack() as opened:
                 yield from _of_stream(name, root, most, meter, opened)
@@ -151,10 +151,10 @@ def _json_lines(stream: BinaryIO, file: str, most: int) -> Items:
         except (ValueError, RecursionError) as error:
             yield Problem(f"is not JSON in UTF-8: {error}", file, number)
             continue
-        yield from _document(row, file, number, most)
+        yield from document_parts(row, file, number, most)
 
 
-def _document(row: Any, file: str, number: int, most: int) -> Items:
+def document_parts(row: Any, file: str, number: int, most: int) -> Items:
     """A document as JSON or a row of a table says it: `text` or `tokens`, and perhaps `id`."""
     if not isinstance(row, Mapping):
         yield Problem(f"found {type(row).__name__}; expected an object with `text`", file, number)

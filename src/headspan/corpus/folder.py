@@ -60,7 +60,7 @@ class Folder:
 
     def begin(self) -> None:
         """Write what the result depends on."""
-        table = {"format": FORMAT, **self.settings}
+        table = {"layout": FORMAT, **self.settings}
         self._append(json.dumps(table))
         sync(self.path)
 
@@ -99,7 +99,7 @@ class Folder:
         if not totals["errors"]:
             (self.path / ERRORS).unlink()
         with open_output(self.path / MANIFEST) as stream:
-            head = json.dumps({"format": FORMAT, **self.settings, **totals}, indent=1)
+            head = json.dumps({"layout": FORMAT, **self.settings, **totals}, indent=1)
             stream.write(head.removesuffix("\n}").encode() + b',\n "parts": [')
             before = b"\n  "
             for shard in self._shards():
@@ -219,7 +219,7 @@ def _finished(path: Path, settings: Mapping[str, Any]) -> Summary:
 
 
 def _compare(path: Path, begun: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    wanted = {"format": FORMAT, **settings}
+    wanted = {"layout": FORMAT, **settings}
     differ = [
         f"{name} was {begun.get(name)!r} and is {value!r}"
         for name, value in wanted.items()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-
-from headspan.inference.threads import available
 
 _MEMORY = 3 << 29
 """Bytes that a process may come to need: libraries and model, and the longest sentence."""
@@ -39,12 +38,14 @@ def share(processes: int | None = None) -> Share:
 
 def cpus() -> int:
     """The cores that this process may use, a container's quota considered."""
+    has_affinity = hasattr(os, "sched_getaffinity")
+    cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
     try:
         quota, period = (_CGROUP / "cpu.max").read_text(encoding="ascii").split()
         allowed = math.ceil(int(quota) / int(period))
     except (OSError, ValueError):  # no such file, or no limit
-        return available()
-    return max(1, min(available(), allowed))
+        return cores
+    return max(1, min(cores, allowed))
 
 
 def free_memory() -> int | None:

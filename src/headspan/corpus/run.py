@@ -84,7 +84,7 @@ def parse_corpus(
     processes: int | None = None,
     engine: Engine | None = None,
     watch: Callable[[Progress], None] | None = None,
-    load: Callable[[str], Parser] = load_parser,
+    load: Callable[[str, int], Parser] = load_parser,
 ) -> Summary:
     """Parse files into a folder of shards, or go on with what an earlier call has left there.
 

@@ -23,10 +23,13 @@ ShardFormat: TypeAlias = Literal["conllu", "parquet"]
 Compression: TypeAlias = Literal["none", "gz", "xz"]
 
 
-def load(model: str) -> Parser:
-    """The parser of a model, in the process that asks for it."""
+def load(model: str, threads: int) -> Parser:
+    """The parser of a model, in a process that keeps to so many threads."""
+    import torch
+
     from headspan.parser import Parser
 
+    torch.set_num_threads(threads)
     return Parser.load(model)
 
 
@@ -40,14 +43,11 @@ class Work:
     compress: Compression = "none"
     options: Options = field(default_factory=Options)
     threads: int = 1
-    load: Callable[[str], Parser] = load
+    load: Callable[[str, int], Parser] = load
 
     def parser(self) -> Parser:
-        """The model, loaded, in a process that keeps to its threads."""
-        import torch
-
-        torch.set_num_threads(self.threads)
-        return self.load(self.model)
+        """The model, loaded in this process."""
+        return self.load(self.model, self.threads)
 
     def ending(self) -> str:
         """What the names of shards end with."""
