@@ -96,11 +96,9 @@ def _say(output: Path, summary: Summary) -> None:
     counts = f"{summary.shards:,} shards, {summary.sentences:,} sentences, {summary.words:,} words"
     print(f"{output}: {counts}")
     if summary.errors:
-        print(
-            f"headspan: {summary.errors:,} things could not be read or parsed: "
-            f"{output / 'errors.jsonl'} says which and why",
-            file=sys.stderr,
-        )
+        things = "1 thing" if summary.errors == 1 else f"{summary.errors:,} things"
+        where = output / "errors.jsonl"
+        print(f"headspan: {things} could not be read or parsed: {where} says why", file=sys.stderr)
         raise typer.Exit(1)
 
 
