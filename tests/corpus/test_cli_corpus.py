@@ -77,6 +77,7 @@ def test_mistakes_are_said_in_one_line(text: Path, model: Path) -> None:
 def test_interrupted_in_a_terminal(text: Path, model: Path, signal_: signal.Signals) -> None:
     """With a bar; Ctrl-C reaches all processes of the terminal, SIGTERM the first."""
     command = [*COMMAND, str(text), "-m", str(model), "-o", "out", "--shard-size", "1"]
+    command += ["--processes", "1"]
     master, slave = pty.openpty()
     environment = {**ENVIRONMENT, "TERM": "xterm", "COLUMNS": "120"}
     process = subprocess.Popen(command, stderr=slave, env=environment, start_new_session=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from headspan.corpus.chunks import Chunk, Part, Problem
 from headspan.corpus.documents import document_parts
 from headspan.corpus.parsing import Options, parse_chunk
 from headspan.corpus.shards import Work
+from headspan.corpus.shards import load as load_parser
 from headspan.errors import HeadspanError
 
 if TYPE_CHECKING:
@@ -41,17 +42,17 @@ class TableParser:
 
     Documents have the columns `id`, and `text` or `tokens`; the ids are kept as `document`, and
     with a sentence's number make its `sent_id`. A sentence or document that cannot be parsed is a
-    row with an `error`. The model is loaded when it is first needed.
+    row with an `error`. The model is loaded when it is first needed, for one thread.
     """
 
     def __init__(
         self,
         model: str | os.PathLike[str] = "en",
         *,
-        threads: int = 1,
         options: Options = Options(),  # noqa: B008 (it is frozen)
+        load: Callable[[str, int], Parser] = load_parser,
     ) -> None:
-        self._work = Work(os.fspath(model), Path(), options=options, threads=threads)
+        self._work = Work(os.fspath(model), Path(), options=options, load=load)
         self._parser: Parser | None = None
 
     def __call__(self, documents: pa.Table | pa.RecordBatch) -> pa.Table:

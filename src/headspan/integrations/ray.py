@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import os
 import pickle
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from headspan.corpus.folder import Folder, remaining
 from headspan.corpus.parsing import Options
 from headspan.corpus.run import Engine
 from headspan.corpus.shards import Work
+from headspan.corpus.shards import load as load_parser
 from headspan.corpus.source import Source
 from headspan.errors import HeadspanError
 from headspan.files import reason
@@ -71,18 +72,20 @@ def parse(
     options: Options = Options(),  # noqa: B008 (it is frozen)
     workers: int | None = None,
     ordered: bool = False,
+    load: Callable[[str, int], Parser] = load_parser,
 ) -> Dataset:
     """A dataset of documents (`id`, and `text` or `tokens`) as one of sentences, with trees.
 
     The columns are those of `headspan.integrations.arrow.schema`; ids are kept. ordered: sentences
-    come in the order of the documents, which may keep actors waiting for each other.
+    come in the order of the documents, which may keep actors waiting for each other. load: makes
+    the parser in each actor.
     """
     if ordered:
         documents.context.execution_options.preserve_order = True
     return documents.map_batches(
         TableParser,
         fn_constructor_args=(os.fspath(model),),
-        fn_constructor_kwargs={"options": options},
+        fn_constructor_kwargs={"options": options, "load": load},
         batch_format="pyarrow",
         batch_size=64,
         compute=ActorPoolStrategy(size=workers or _cores()),

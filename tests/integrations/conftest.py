@@ -1,0 +1,1 @@
+from corpus.conftest import model, no_model, parse, treebank  # noqa: F401 (fixtures)
