@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from headspan.conllu import Format
@@ -110,15 +110,16 @@ class Chunk:
 
     def fingerprint(self) -> str:
         """The SHA-256 of all that its parse depends on."""
-        content = [self.last, *map(_table, self.parts), *map(_table, self.problems)]
+        content = [self.last, *map(_values, self.parts), *map(_values, self.problems)]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
-def _table(item: Part | Problem) -> dict[str, object]:
-    table = asdict(item)
+def _values(item: Part | Problem) -> list[object]:
+    values = [getattr(item, name) for name in item.__slots__]
     if isinstance(item, Conll):
-        table["data"] = item.data.decode("latin-1")
-    return {"kind": type(item).__name__, **table}
+        values.append(item.data.decode("latin-1"))
+        values.remove(item.data)
+    return [type(item).__name__, *values]
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,7 @@ def _json_lines(stream: BinaryIO, file: str, most: int) -> Items:
             yield Problem(f"the line has more than {_LONGEST:,} bytes", file, number)
             continue
         try:
-            row = json.loads(line.removeprefix(_BOM) if number == 1 else line)
+            row = json.loads((line.removeprefix(_BOM) if number == 1 else line).decode())
         except (ValueError, RecursionError) as error:
             yield Problem(f"is not JSON in UTF-8: {error}", file, number)
             continue
@@ -162,7 +162,10 @@ def document_parts(row: Any, file: str, number: int, most: int) -> Items:
     given = row.get("id")
     document = _id(f"{file}:{number}" if given is None else str(given))
     text, tokens = row.get("text"), row.get("tokens")
-    if isinstance(text, str):
+    if isinstance(text, str) and len(text) <= most:
+        if text.strip():
+            yield Text(document, text, file, number)
+    elif isinstance(text, str):
         cutter = Cutter(document, file, line=number, most=most)
         for part in [*cutter.add(text), *cutter.rest()]:
             yield Text(document, part.text, file, number, part.offset, part.first, part.begins)
