@@ -158,23 +158,30 @@ def test_a_folder_that_is_gone_stops_the_run(parse: Any, text: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cpu", "memory", "expected"),
+    ("cpu", "memory", "used", "expected"),
     [
-        ("max 100000", "max", Share(8, 1)),
-        ("250000 100000", "max", Share(3, 1)),
-        ("max 100000", str(4 << 30), Share(2, 4)),
-        ("max 100000", str(1 << 20), Share(1, 8)),
+        ("max 100000", "max", 0, Share(8, 1)),
+        ("250000 100000", "max", 0, Share(3, 1)),
+        ("max 100000", 4 << 30, 0, Share(2, 4)),
+        ("max 100000", 1 << 20, 0, Share(1, 8)),
+        ("max 100000", 32 << 30, 28 << 30, Share(2, 1)),
     ],
 )
 def test_processes_and_threads_suit_the_machine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cpu: str, memory: str, expected: Share
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    cpu: str,
+    memory: object,
+    used: int,
+    expected: Share,
 ) -> None:
     (tmp_path / "cpu.max").write_text(cpu, encoding="ascii")
-    (tmp_path / "memory.max").write_text(memory, encoding="ascii")
-    (tmp_path / "memory.current").write_text("0", encoding="ascii")
-    (tmp_path / "meminfo").write_text("MemAvailable: 99999999 kB\n", encoding="ascii")
+    (tmp_path / "memory.max").write_text(str(memory), encoding="ascii")
+    (tmp_path / "memory.current").write_text(str(used), encoding="ascii")
+    meminfo = "MemTotal: 99999999 kB\nMemAvailable: 88888888 kB\n"
+    (tmp_path / "meminfo").write_text(meminfo, encoding="ascii")
     monkeypatch.setattr(machine, "_CGROUP", tmp_path)
     monkeypatch.setattr(machine, "_MEMINFO", tmp_path / "meminfo")
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(8))
     assert share() == expected
-    assert share(3) == Share(3, 1)
+    assert share(3) == Share(3, expected.threads)

@@ -23,17 +23,18 @@ class Share:
 
 
 def share(processes: int | None = None) -> Share:
-    """How to use all cores: a process a core, with more threads where memory allows fewer.
+    """How to use all cores: a process a core, and more threads where memory is too small for that.
 
     Two processes of one thread parse more than one process of two, since much of the work on a
-    sentence cannot be shared out.
+    sentence cannot be shared out. Threads may change how numbers are rounded, so how many there are
+    depends on the machine, not on what else is at work there; how many processes does.
     """
-    if processes is not None:
-        return Share(processes, 1)
     cores = cpus()
-    memory = free_memory()
-    most = cores if memory is None else max(1, min(cores, memory // _MEMORY))
-    return Share(most, max(1, cores // most))
+    memory, free = _memory()
+    threads = max(1, cores // max(1, memory // _MEMORY))
+    if processes is None:
+        processes = max(1, min(cores // threads, free // _MEMORY))
+    return Share(processes, threads)
 
 
 def cpus() -> int:
@@ -48,13 +49,17 @@ def cpus() -> int:
     return max(1, min(cores, allowed))
 
 
-def free_memory() -> int | None:
-    """Bytes that are free, a container's limit considered; None where that is not known."""
-    found: list[int] = []
-    with suppress(OSError, ValueError):
+def _memory() -> tuple[int, int]:
+    """Bytes that there are, and that are free; a container's limit considered."""
+    total = free = 1 << 62  # where nothing is known, memory is no reason for less
+    with suppress(OSError, ValueError, IndexError):
         lines = _MEMINFO.read_text(encoding="ascii").splitlines()
-        found += [int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")]
+        known = {
+            name: int(rest.split()[0]) << 10 for name, _, rest in (x.partition(":") for x in lines)
+        }
+        total, free = known.get("MemTotal", total), known.get("MemAvailable", free)
     with suppress(OSError, ValueError):
         limit = int((_CGROUP / "memory.max").read_text(encoding="ascii"))
-        found.append(limit - int((_CGROUP / "memory.current").read_text(encoding="ascii")))
-    return min(found, default=None)
+        used = int((_CGROUP / "memory.current").read_text(encoding="ascii"))
+        total, free = min(total, limit), min(free, limit - used)
+    return total, free
