@@ -118,8 +118,10 @@ def parse_corpus(
     with open_folder(target, settings) as opened:
         if isinstance(opened, Summary):
             return opened
+        # an embedded model is found by its name also on machines that have it elsewhere
+        name = str(path.absolute()) if Path(model).is_dir() else os.fspath(model)
         work = Work(
-            str(path.absolute()), target, format, compress, options,
+            name, target, format, compress, options,
             threads=opened.settings["threads"], load=load,
         )  # fmt: skip
         engine = engine or local(suits.processes)
