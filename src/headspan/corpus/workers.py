@@ -60,6 +60,8 @@ def _hear(
     except (EOFError, OSError):
         team.remove(worker)
         why, chunk = worker.death(), worker.chunk
+        if chunk is None and worker.ready:  # it had nothing to do
+            return
         if chunk is None:
             raise HeadspanError(
                 f"a process {why} while it loaded the model; fewer --processes need less memory"
