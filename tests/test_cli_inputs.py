@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from headspan.cli.inputs import looks_like_conll, sentences
-from headspan.conllu import Sentence
+from headspan.cli.inputs import sentences
+from headspan.conllu import Sentence, looks_like_conll
 from headspan.errors import HeadspanError
 
 WORD = "1\tdog\t_\t_\t_\t_\t0\troot\t_\t_\n\n"

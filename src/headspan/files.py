@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import lzma
@@ -16,13 +17,13 @@ from typing import IO, BinaryIO, TypeAlias, cast
 
 from headspan.errors import HeadspanError
 
-_GZIP, _XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
+_GZIP, _XZ, _BZIP2, _ZSTD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"BZh", b"\x28\xb5\x2f\xfd"
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
 
 def open_input(path: PathLike, opened: ExitStack) -> BinaryIO:
-    """The bytes of a file, or of standard input for `-`; gzip and xz are unpacked on the way.
+    """The bytes of a file, or of standard input for `-`; what is compressed is unpacked on the way.
 
     Compression is seen from the first bytes, so it works for standard input too. `opened` closes
     what was opened.
@@ -52,7 +53,7 @@ def is_text(stream: object) -> bool:
 
 
 def decompressed(stream: BinaryIO, opened: ExitStack) -> BinaryIO:
-    """The stream, unpacked if its first bytes say that it is gzip or xz."""
+    """The stream, unpacked if its first bytes say that it is gzip, xz, bzip2 or zstd."""
     if not hasattr(stream, "peek"):
         if not isinstance(stream, io.RawIOBase | io.BufferedIOBase):
             return stream
@@ -64,7 +65,19 @@ def decompressed(stream: BinaryIO, opened: ExitStack) -> BinaryIO:
         return cast(BinaryIO, opened.enter_context(gzip.open(stream)))
     if start.startswith(_XZ):
         return cast(BinaryIO, opened.enter_context(lzma.open(stream)))
+    if start.startswith(_BZIP2):
+        return cast(BinaryIO, opened.enter_context(bz2.open(stream)))
+    if start.startswith(_ZSTD):
+        return _unpacked_zstd(stream)
     return stream
+
+
+def _unpacked_zstd(stream: BinaryIO) -> BinaryIO:
+    try:
+        from pyarrow import CompressedInputStream
+    except ImportError as error:
+        raise HeadspanError("to unpack zstd, install headspan[parquet]") from error
+    return cast(BinaryIO, io.BufferedReader(CompressedInputStream(stream, "zstd")))
 
 
 @contextmanager

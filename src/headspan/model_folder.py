@@ -1,21 +1,23 @@
-"""A model folder: weights as safetensors, everything else as JSON. Nothing in it ever runs."""
+"""A model folder: weights as safetensors, everything else as JSON. Nothing in it ever runs.
+
+Finding a model and telling it from others needs no torch.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
-from torch import Tensor, nn
+from typing import TYPE_CHECKING, Any
 
 from headspan.errors import HeadspanError
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
 
 FORMAT = 1
 """The version of the layout."""
@@ -42,6 +44,8 @@ class ModelFolder:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the folder, whole or not at all; an old one is replaced."""
+        from safetensors.torch import save_file
+
         target = Path(path)
         mark = secrets.token_hex(6)
         fresh, old = (target.with_name(f".headspan-{mark}.{what}") for what in ("new", "old"))
@@ -67,6 +71,9 @@ class ModelFolder:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> ModelFolder:
         """Read a folder of this format. Raises HeadspanError if it is not one, or not whole."""
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+
         folder = Path(path)
         about = _read_json(folder / CONFIG)
         found = about.pop("format", None) if isinstance(about, dict) else None
@@ -100,6 +107,19 @@ def find_model(name: str | os.PathLike[str]) -> Path:
     raise HeadspanError(f"{name}: there is no such model folder{also}")
 
 
+def fingerprint(folder: Path) -> str:
+    """The SHA-256 of all that a model's parses depend on: its files but for the card."""
+    found = hashlib.sha256()
+    for name in FILES:
+        if name != CARD and (folder / name).exists():
+            try:
+                with (folder / name).open("rb") as file:
+                    found.update(hashlib.file_digest(file, "sha256").digest() + name.encode())
+            except OSError as error:
+                raise HeadspanError(f"{folder / name}: cannot be read: {error}") from error
+    return found.hexdigest()
+
+
 def fill(network: nn.Module, tensors: dict[str, Tensor], where: str) -> None:
     """Put tensors into a network; each must be there, fit, and belong."""
     tensors = _unpacked(tensors, where)
@@ -120,6 +140,8 @@ def fill(network: nn.Module, tensors: dict[str, Tensor], where: str) -> None:
 
 def packed(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """Smaller copies: float16, and int8 with a scale a row for large tables."""
+    import torch
+
     small: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
         if tensor.dtype != torch.float32:
@@ -135,6 +157,8 @@ def packed(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def _unpacked(tensors: dict[str, Tensor], where: str) -> dict[str, Tensor]:
     """What `packed` was given, but for rounding."""
+    import torch
+
     whole: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
         if name.endswith(_SCALE) and name.removesuffix(_SCALE) in tensors:

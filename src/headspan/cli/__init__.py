@@ -14,6 +14,7 @@ from headspan import __version__
 from headspan.cli import (
     benchmark,
     convert,
+    corpus,
     data,
     draw,
     experiment,
@@ -39,6 +40,7 @@ app = typer.Typer(
 )
 app.command()(parse.parse)
 app.command()(parse.evaluate)
+app.command()(corpus.corpus)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
     train.train
 )

@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from headspan import conllu
-from headspan.conllu import Sentence
+from headspan.conllu import Sentence, looks_like_conll
 from headspan.errors import HeadspanError
 from headspan.files import input_name, open_input
 
 _PEEKED = 1 << 16  # bytes of a file that are looked at to see what it is
 _READ = 1 << 16  # characters of a text that are read at a time
-_WORD = re.compile(rb"[0-9]+([-.][0-9]+)?[\t ]")
-_COMMENT = re.compile(rb"# *(sent_id|text|newdoc|newpar|global\.columns)\b")
 _FILE_NAME = re.compile(r"[^\s]+\.(conllu|conllx|conll|txt|gz|xz)")
 
 Segment = Callable[[Iterator[str]], Iterator[Sentence]]
@@ -62,16 +60,6 @@ def _start(stream: BinaryIO, name: str) -> bytes:
         return cast(io.BufferedReader, stream).peek(_PEEKED)
     except (OSError, EOFError) as error:
         raise HeadspanError(f"{input_name(name)}: cannot be read: {error}") from error
-
-
-def looks_like_conll(start: bytes) -> bool:
-    """Whether a file that begins so is CoNLL-U or CoNLL-X: a word's columns behind any comments."""
-    lines = start.removeprefix(b"\xef\xbb\xbf").splitlines()
-    for line in lines:
-        if line.strip() and not line.startswith(b"#"):
-            tabs, blanks = line.count(b"\t"), len(line.split())
-            return bool(_WORD.match(line)) and (tabs >= 3 or blanks == 10)
-    return any(_COMMENT.match(line) for line in lines)
 
 
 def _exists(name: str) -> bool:

@@ -12,6 +12,7 @@ PHEAD and PDEPREL, where they are filled, go to MISC as `PHEAD=…|PDEPREL=…`.
 from headspan.conllu.blocks import format_of_name
 from headspan.conllu.errors import ConlluError
 from headspan.conllu.reader import Reader, parse, read
+from headspan.conllu.recognition import looks_like_conll
 from headspan.conllu.sentence import (
     NO_HEAD,
     EmptyNode,
@@ -34,6 +35,7 @@ __all__ = [
     "Sentence",
     "Token",
     "format_of_name",
+    "looks_like_conll",
     "parse",
     "read",
     "to_text",

@@ -1,1 +1,1 @@
-"""headspan inside other libraries; each module needs its library."""
+"""headspan inside other tools; each module needs its tool."""

@@ -1,0 +1,16 @@
+"""Whether a file is CoNLL at all, seen from its first lines."""
+
+import re
+
+_WORD = re.compile(rb"[0-9]+([-.][0-9]+)?[\t ]")
+_COMMENT = re.compile(rb"# *(sent_id|text|newdoc|newpar|global\.columns)\b")
+
+
+def looks_like_conll(start: bytes) -> bool:
+    """Whether a file that begins so is CoNLL-U or CoNLL-X: a word's columns behind any comments."""
+    lines = start.removeprefix(b"\xef\xbb\xbf").splitlines()
+    for line in lines:
+        if line.strip() and not line.startswith(b"#"):
+            tabs, blanks = line.count(b"\t"), len(line.split())
+            return bool(_WORD.match(line)) and (tabs >= 3 or blanks == 10)
+    return any(_COMMENT.match(line) for line in lines)

@@ -1,0 +1,104 @@
+"""Documents from Parquet, and sentences as rows of a table (extra `parquet`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headspan.errors import HeadspanError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from headspan.parse import Parse
+
+_ROWS = 256  # that are read at a time
+_COLUMNS = ("id", "text", "tokens")
+_RANGE = re.compile(r"(?:^|\|)TokenRange=([0-9]+):([0-9]+)")
+
+
+def rows(path: Path) -> Iterator[tuple[int, dict[str, Any], float]]:
+    """The rows of a file with their numbers, from 1, and how much of the file lies before."""
+    _, parquet = _libraries()
+    with parquet.ParquetFile(path) as file:
+        names = [name for name in file.schema_arrow.names if name in _COLUMNS]
+        if not {"text", "tokens"} & set(names):
+            raise ValueError(f"its columns are {', '.join(file.schema_arrow.names)}; expected text")
+        total, number = file.metadata.num_rows, 0
+        for batch in file.iter_batches(_ROWS, columns=names):
+            for row in batch.to_pylist():
+                number += 1
+                yield number, row, (number - 1) / total
+
+
+def schema(*, confidence: bool = False) -> pa.Schema:
+    """The columns of a table of sentences: a row a sentence, a list an annotation of its words."""
+    pa, _ = _libraries()
+    strings, numbers = pa.list_(pa.string()), pa.list_(pa.int32())
+    fields = [
+        ("document", pa.string()),
+        ("sent_id", pa.string()),
+        ("text", pa.string()),
+        *((name, strings) for name in ("forms", "lemmas", "upos", "xpos", "feats")),
+        ("heads", numbers),
+        ("deprels", strings),
+        ("starts", pa.list_(pa.int64())),
+        ("ends", pa.list_(pa.int64())),
+    ]
+    if confidence:
+        fields.append(("confidences", pa.list_(pa.float32())))
+    return pa.schema(fields)
+
+
+def table(sentences: Iterable[tuple[str, Parse]], *, confidence: bool = False) -> pa.Table:
+    """The parses of documents' sentences as a table.
+
+    `starts` and `ends` say where in its document a word's token stands; null if that is not known.
+    """
+    pa, _ = _libraries()
+    columns = schema(confidence=confidence)
+    return pa.Table.from_pylist(
+        [_row(document, parse, confidence) for document, parse in sentences], schema=columns
+    )
+
+
+def write(found: pa.Table, stream: Any) -> None:
+    """Write a table as Parquet: equal tables give equal bytes."""
+    _, parquet = _libraries()
+    parquet.write_table(found, stream, compression="zstd")
+
+
+def _row(document: str, parse: Parse, confidence: bool) -> dict[str, Any]:
+    ranges: list[tuple[int | None, int | None]] = []
+    for token in parse.tokens:
+        match = _RANGE.search(token.misc)
+        place = (int(match[1]), int(match[2])) if match else (None, None)
+        ranges += [place] * (token.last - token.first + 1)
+    row: dict[str, Any] = {
+        "document": document,
+        "sent_id": parse.sent_id,
+        "text": parse.text,
+        "forms": parse.forms,
+        "lemmas": parse.lemmas,
+        "upos": parse.upos,
+        "xpos": parse.xpos,
+        "feats": parse.feats,
+        "heads": parse.heads,
+        "deprels": parse.deprels,
+        "starts": [start for start, _ in ranges],
+        "ends": [end for _, end in ranges],
+    }
+    if confidence:
+        row["confidences"] = parse.confidences
+    return row
+
+
+def _libraries() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise HeadspanError("for Parquet, install headspan[parquet]") from error
+    return pyarrow, parquet

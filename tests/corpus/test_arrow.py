@@ -1,0 +1,53 @@
+"""Tables of documents into tables of sentences."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from headspan import HeadspanError, load
+from headspan.corpus.parsing import LONGEST, Options
+from headspan.integrations.arrow import TableParser, parse_batches, schema
+
+TEXTS = ["The dog sees a cat.\n\nThe cat sleeps.", "A dog!", "\n\n", "word " * (LONGEST + 1)]
+
+
+@pytest.fixture(scope="module")
+def documents() -> pa.Table:
+    return pa.table({"id": ["a", "b", "c", "d"], "other": [1, 2, 3, 4], "text": TEXTS})
+
+
+def test_documents_become_sentences(model: Path, documents: pa.Table) -> None:
+    options = Options(pretokenized=True)
+    found = TableParser(model, options=options)(documents)
+    assert found.schema == schema()
+    *rows, long = found.to_pylist()
+    assert [(row["document"], row["sent_id"]) for row in rows] == [
+        ("a", "a-1"),
+        ("a", "a-2"),
+        ("b", "b-1"),
+    ]
+    assert [row["text"] for row in rows] == ["The dog sees a cat.", "The cat sleeps.", "A dog!"]
+    parsed = load(model).parse([row["forms"] for row in rows])
+    assert [tuple(row["heads"]) for row in rows] == [parse.heads for parse in parsed]
+    assert [row["error"] for row in rows] == [None] * 3
+    assert (long["document"], long["sent_id"], long["heads"]) == ("d", None, None)
+    assert "2,001 words" in long["error"]
+    again = parse_batches(documents.to_batches(max_chunksize=1), model=model, options=options)
+    assert pa.Table.from_batches(again) == found
+
+
+def test_words_and_confidences(model: Path) -> None:
+    documents = pa.table({"id": [7], "tokens": [[["The", "dog"], ["A", "cat"]]]})
+    found = TableParser(model, options=Options(confidence=True))(documents)
+    assert found.schema == schema(confidence=True)
+    rows = found.to_pylist()
+    assert [row["sent_id"] for row in rows] == ["7-1", "7-2"]
+    assert all(0 <= chance <= 1 for row in rows for chance in row["confidences"])
+    assert rows[0]["starts"] == [None, None]
+
+
+def test_no_documents_and_no_ids(model: Path, documents: pa.Table) -> None:
+    assert TableParser(model)(documents.slice(0, 0)) == schema().empty_table()
+    with pytest.raises(HeadspanError, match="need the column id"):
+        TableParser(model)(documents.drop_columns("id"))
