@@ -1,12 +1,14 @@
+import gzip
 import io
+import lzma
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from headspan.cli.inputs import sentences
+from headspan.cli.inputs import read_text, sentences
 from headspan.conllu import Sentence, looks_like_conll
 from headspan.errors import HeadspanError
 
@@ -53,3 +55,12 @@ def test_files_text_and_standard_input(tmp_path: Path, monkeypatch: pytest.Monke
         list(sentences(str(tmp_path), words))
     with pytest.raises(HeadspanError, match=r"no\.txt: there is no such file"):
         list(sentences("no.txt", words))
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+def test_a_broken_archive_is_one_line(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    packed = bytearray(pack(b"One sentence. " * 10_000))
+    packed[60:80] = b"\xff" * 20
+    (tmp_path / "broken").write_bytes(packed)
+    with pytest.raises(HeadspanError, match="broken: cannot be read"):
+        read_text(str(tmp_path / "broken"))

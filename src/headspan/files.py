@@ -10,6 +10,7 @@ import os
 import secrets
 import stat
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -20,6 +21,8 @@ from headspan.errors import HeadspanError
 _GZIP, _XZ, _BZIP2, _ZSTD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"BZh", b"\x28\xb5\x2f\xfd"
 
 PathLike: TypeAlias = str | os.PathLike[str]
+UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError)
+"""What reading a file, plain or compressed, may raise."""
 
 
 def open_input(path: PathLike, opened: ExitStack) -> BinaryIO:

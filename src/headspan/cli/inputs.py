@@ -12,7 +12,7 @@ from typing import BinaryIO, cast
 from headspan import conllu
 from headspan.conllu import Sentence, looks_like_conll
 from headspan.errors import HeadspanError
-from headspan.files import input_name, open_input
+from headspan.files import UNREADABLE, input_name, open_input
 
 _PEEKED = 1 << 16  # bytes of a file that are looked at to see what it is
 _READ = 1 << 16  # characters of a text that are read at a time
@@ -58,7 +58,7 @@ def read_text(name: str) -> str:
 def _start(stream: BinaryIO, name: str) -> bytes:
     try:
         return cast(io.BufferedReader, stream).peek(_PEEKED)
-    except (OSError, EOFError) as error:
+    except UNREADABLE as error:
         raise HeadspanError(f"{input_name(name)}: cannot be read: {error}") from error
 
 
@@ -78,7 +78,7 @@ def _pieces(stream: BinaryIO, name: str) -> Iterator[str]:
         raise HeadspanError(
             f"{input_name(name)}: is not UTF-8: the byte {error.object[error.start]:#04x} was found"
         ) from error
-    except (OSError, EOFError) as error:
+    except UNREADABLE as error:
         raise HeadspanError(f"{input_name(name)}: cannot be read: {error}") from error
     finally:
         text.detach()  # or it would close a stream that is not its own

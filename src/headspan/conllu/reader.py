@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import io
-import lzma
 import os
-import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
 from types import TracebackType
@@ -15,7 +13,7 @@ from headspan.conllu.blocks import Block, BlockParser
 from headspan.conllu.errors import ConlluError
 from headspan.conllu.sentence import Format, Sentence
 from headspan.errors import HeadspanError, check_choice
-from headspan.files import PathLike, decompressed, input_name, is_text, open_input
+from headspan.files import UNREADABLE, PathLike, decompressed, input_name, is_text, open_input
 
 _BOM = b"\xef\xbb\xbf"
 _BLANK = frozenset((b"\n", b"\r\n", b"\r"))  # the last at the end of a file only
@@ -154,7 +152,7 @@ def _lines(stream: IO[bytes] | IO[str], name: str) -> Iterator[bytes]:
     except UnicodeDecodeError as error:  # of a text file that decodes ahead of what it gave
         found = f"text that is not UTF-8 in this line or a later one ({error.reason})"
         raise ConlluError(name, number, found, "UTF-8") from error
-    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+    except UNREADABLE as error:
         found = f"an end of the readable data ({error})"
         raise ConlluError(name, number, found, "a whole file") from error
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import lzma
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -16,7 +14,7 @@ from headspan.conllu import ConlluError, Format, looks_like_conll
 from headspan.conllu.blocks import Block, BlockParser
 from headspan.corpus.chunks import Conll, Part, Problem, Text, Words
 from headspan.corpus.cutting import Cutter
-from headspan.files import decompressed, input_name, open_input, reason
+from headspan.files import UNREADABLE, decompressed, input_name, open_input, reason
 from headspan.text.assembly import writable
 
 _PEEKED = _PIECE = 1 << 16
@@ -24,7 +22,6 @@ _LONGEST = 1 << 26  # bytes of a line of JSON, or of a sentence of CoNLL
 _BOM = b"\xef\xbb\xbf"
 _PACKED = (".gz", ".xz", ".bz2", ".zst")
 _JSON = (".jsonl", ".ndjson", ".json")
-_UNREADABLE = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
 
 Items: TypeAlias = Iterator[Part | Problem]
 
@@ -65,7 +62,7 @@ def documents(name: str, root: Path, most: int, meter: Meter) -> Items:
             with ExitStack() as opened:
                 yield from _of_stream(name, root, most, meter, opened)
         meter.end(size)
-    except _UNREADABLE as error:
+    except (*UNREADABLE, ValueError) as error:
         yield Problem(f"cannot be read, or no further: {reason(error)}", file)
 
 

@@ -43,7 +43,9 @@ class TreeScores:
         if self.structure == "span" and self.spans is not None:
             trees = best_trees(self.spans, self.lengths)
         else:
-            found = self._algorithms.best_tree(*self._batch(), lengths=self.lengths)
+            found = self._algorithms.best_tree(
+                *self._batch(), lengths=self.lengths, threads=torch.get_num_threads()
+            )
             trees = _arrays(found)
         for b, some in enumerate(constraints or ()):
             if some is not None:
@@ -59,7 +61,10 @@ class TreeScores:
         out = np.full((len(self.lengths), words + 1, words + 1), np.nan)
         if self.spans is None or fits(self.spans):
             scores = [part / temperature for part in self._batch()]
-            return _array(self._algorithms.marginals(*scores, lengths=self.lengths).arcs)
+            found = self._algorithms.marginals(
+                *scores, lengths=self.lengths, threads=torch.get_num_threads()
+            )
+            return _array(found.arcs)
         for b, n in enumerate(self.lengths.tolist()):
             if n <= LONGEST:
                 scores = [part / temperature for part in self._sentence(b)]
