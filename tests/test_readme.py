@@ -99,9 +99,10 @@ def test_commands_that_set_things_up(block: str) -> None:
             assert command[0] != "python" or (ROOT / command[1]).exists()
 
 
-def test_the_reference_of_the_command_line_is_up_to_date() -> None:
-    code = "import make_cli; print(make_cli.page(), end='')"
+@pytest.mark.parametrize("what", ["cli", "api"])
+def test_a_reference_is_up_to_date(what: str) -> None:
+    code = f"import make_{what} as made; print(made.page(), end='')"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT / "docs", capture_output=True, text=True, check=True
     )
-    assert done.stdout == (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert done.stdout == (ROOT / "docs" / f"{what}.md").read_text(encoding="utf-8")
