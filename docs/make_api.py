@@ -98,8 +98,21 @@ def _signature(function: FunctionType) -> str:
     parameters = list(inspect.signature(function).parameters.values())
     if parameters and parameters[0].name in ("self", "cls"):
         parameters = parameters[1:]
-    bare = [p.replace(annotation=inspect.Parameter.empty) for p in parameters]
+    bare = [p.replace(annotation=inspect.Parameter.empty, default=_shown(p)) for p in parameters]
     return str(inspect.Signature(bare))
+
+
+def _shown(parameter: inspect.Parameter) -> Any:
+    """Its default, or `…` for one that is no plain value."""
+    plain = (bool, int, float, str, tuple, type(None))
+    if parameter.default is parameter.empty or isinstance(parameter.default, plain):
+        return parameter.default
+    return _Rest()
+
+
+class _Rest:
+    def __repr__(self) -> str:
+        return "…"
 
 
 def _doc(thing: Any) -> str:
