@@ -24,7 +24,7 @@ layers: .venv/test-installed
 	$(BIN)/lint-imports --no-cache
 
 pytest: .venv/test-installed
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 # Trains the embedded English model anew in runs/en, which takes hours on two cores and goes on where
 # it was interrupted, and puts it in place.

@@ -1,6 +1,7 @@
 """Where tests find real treebanks: beside the checkout, or where HEADSPAN_SHARED says."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from hypothesis import HealthCheck, settings
 # a busy machine must not make a test fail
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+# a shell's background job ignores Ctrl-C, and so would all that tests start
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("HEADSPAN_SHARED", ROOT.parent / "shared"))
