@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bars
 
-from headspan.cli.options import Model
+from headspan.cli.options import Lines, Model, Pretokenized, Retag
 from headspan.errors import HeadspanError
 
 if TYPE_CHECKING:
@@ -41,19 +41,12 @@ def corpus(
     compress: Annotated[
         Literal["none", "gz", "xz"], typer.Option(help="How to compress CoNLL-U.")
     ] = "none",
-    pretokenized: Annotated[
-        bool,
-        typer.Option("--pretokenized", help="Text has a sentence a line, spaces between words."),
-    ] = False,
-    lines: Annotated[
-        bool, typer.Option("--lines", help="Text has a sentence a line; its words are found.")
-    ] = False,
+    pretokenized: Pretokenized = False,
+    lines: Lines = False,
     confidence: Annotated[
         bool, typer.Option("--confidence", help="Say how probable each arc is.")
     ] = False,
-    retag: Annotated[
-        bool, typer.Option("--retag", help="Predict tags also where the input has some.")
-    ] = False,
+    retag: Retag = False,
     shard_size: Annotated[
         int, typer.Option(metavar="K", min=1, help="Thousands of characters that make a shard.")
     ] = 100,

@@ -38,6 +38,13 @@ Model = Annotated[
     str,
     typer.Option("--model", "-m", metavar="MODEL", help="A model folder, or an embedded model."),
 ]
+Pretokenized = Annotated[
+    bool, typer.Option("--pretokenized", help="Text has a sentence a line, spaces between words.")
+]
+Lines = Annotated[
+    bool, typer.Option("--lines", help="Text has a sentence a line; its words are found.")
+]
+Retag = Annotated[bool, typer.Option("--retag", help="Predict tags also where the input has some.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
 _T = TypeVar("_T")

@@ -14,7 +14,17 @@ from rich.text import Text
 
 from headspan import conllu
 from headspan.cli.inputs import sentences
-from headspan.cli.options import Force, Json, Model, Output, terminal, with_progress
+from headspan.cli.options import (
+    Force,
+    Json,
+    Lines,
+    Model,
+    Output,
+    Pretokenized,
+    Retag,
+    terminal,
+    with_progress,
+)
 from headspan.cli.trees import tree_text
 from headspan.conllu import Sentence
 from headspan.errors import HeadspanError
@@ -43,13 +53,8 @@ def parse(
         _Format,
         typer.Option(help="What to write; json has a line a sentence, tree is for reading."),
     ] = "conllu",
-    pretokenized: Annotated[
-        bool,
-        typer.Option("--pretokenized", help="Text has a sentence a line, spaces between words."),
-    ] = False,
-    lines: Annotated[
-        bool, typer.Option("--lines", help="Text has a sentence a line; its words are found.")
-    ] = False,
+    pretokenized: Pretokenized = False,
+    lines: Lines = False,
     confidence: Annotated[
         bool,
         typer.Option("--confidence", help="Say how probable each arc is: in MISC, or as JSON."),
@@ -57,9 +62,7 @@ def parse(
     best: Annotated[
         int, typer.Option(metavar="K", min=1, help="The K best trees of each sentence, as JSON.")
     ] = 1,
-    retag: Annotated[
-        bool, typer.Option("--retag", help="Predict tags also where the input has some.")
-    ] = False,
+    retag: Retag = False,
     force: Force = False,
 ) -> None:
     """Parse text or treebanks.
