@@ -103,7 +103,9 @@ def find_model(name: str | os.PathLike[str]) -> Path:
     if (EMBEDDED / folder.name / CONFIG).exists() and folder.name == str(name):
         return EMBEDDED / folder.name
     known = sorted(path.parent.name for path in EMBEDDED.glob(f"*/{CONFIG}"))
-    also = f"; embedded models: {', '.join(known)}" if known else ""
+    also = f"; embedded models: {', '.join(known)}"
+    if not known:
+        also = ", and no model is embedded; train one with `headspan train`, or `make model`"
     raise HeadspanError(f"{name}: there is no such model folder{also}")
 
 
