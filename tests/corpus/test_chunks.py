@@ -248,3 +248,16 @@ def test_the_fingerprint_tells_chunks_apart(tmp_path: Path) -> None:
     ]
     assert len({chunk.fingerprint() for chunk in different}) == len(different)
     assert Chunk(0, (text,)).fingerprint() == Chunk(5, (text,), read=7).fingerprint()
+
+
+def test_a_chunk_comes_back_from_json() -> None:
+    parts = (
+        Text("a", "One.\n\ud800 two\x00", "a.txt", 1, offset=3, first=False, begins=False),
+        Words("b", (("x", "é"), ()), "b.jsonl", 2),
+        Conll("c", "1\tçà\n".encode() + b"\xff", "c.conllu", 3, "conllx"),
+    )
+    chunk = Chunk(7, parts, (Problem("why", "a.txt", 4, "a", "s"),), last=True, read=12)
+    back = Chunk.from_json(chunk.to_json())
+    assert back == chunk
+    assert back.read == 12
+    assert back.fingerprint() == chunk.fingerprint()

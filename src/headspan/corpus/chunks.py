@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, TypeAlias
 
 from headspan.conllu import Format
 
@@ -108,10 +108,38 @@ class Chunk:
             return "the end" if self.last else self.name
         return f"{self.parts[0].file}:{self.parts[0].line}"
 
+    def to_json(self) -> str:
+        """All of it, for another process."""
+        parts = [{"kind": type(part).__name__, **asdict(part)} for part in self.parts]
+        for part in parts:
+            if isinstance(part.get("data"), bytes):
+                part["data"] = part["data"].decode("latin-1")
+        return json.dumps({**asdict(self), "parts": parts})
+
+    @classmethod
+    def from_json(cls, text: str) -> Chunk:
+        """What `to_json` gave."""
+        table = json.loads(text)
+        parts = tuple(map(_part, table["parts"]))
+        return cls(**{**table, "parts": parts, "problems": _problems(table)})
+
     def fingerprint(self) -> str:
         """The SHA-256 of all that its parse depends on."""
         content = [self.last, *map(_values, self.parts), *map(_values, self.problems)]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def _part(table: Mapping[str, Any]) -> Part:
+    given = {name: value for name, value in table.items() if name != "kind"}
+    if table["kind"] == "Text":
+        return Text(**given)
+    if table["kind"] == "Words":
+        return Words(**{**given, "sentences": tuple(map(tuple, given["sentences"]))})
+    return Conll(**{**given, "data": given["data"].encode("latin-1")})
+
+
+def _problems(table: Mapping[str, Any]) -> tuple[Problem, ...]:
+    return tuple(Problem(**problem) for problem in table["problems"])
 
 
 def _values(item: Part | Problem) -> list[object]:
@@ -141,6 +169,11 @@ class Shard:
     last: bool = False
     read: int = 0
     problems: tuple[Problem, ...] = ()
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any]) -> Shard:
+        """From its fields as they stand in JSON."""
+        return cls(**{**table, "problems": _problems(table)})
 
     @classmethod
     def failed(cls, chunk: Chunk, reason: str) -> Shard:

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from headspan.corpus.chunks import Chunk, Problem, Shard
+from headspan.corpus.chunks import Chunk, Shard
 from headspan.corpus.shards import sync
 from headspan.errors import HeadspanError
 from headspan.files import open_output, reason
@@ -67,7 +67,7 @@ class Folder:
     def resume(self, lines: Iterator[tuple[int, Any]]) -> None:
         """Take over the shards that an earlier run noted, if they are as it left them."""
         for at, table in lines:
-            shard = Shard(**{**table, "problems": tuple(Problem(**p) for p in table["problems"])})
+            shard = Shard.from_table(table)
             if not shard.name or _is_there(self.path / shard.name, shard):
                 self._take(shard, at)
 
@@ -120,7 +120,7 @@ class Folder:
         for number in sorted(self._lines):
             self._progress.seek(self._lines[number])
             table = json.loads(self._progress.readline())
-            yield Shard(**{**table, "problems": tuple(Problem(**p) for p in table["problems"])})
+            yield Shard.from_table(table)
 
     def _append(self, line: str) -> None:
         self._progress.seek(0, os.SEEK_END)

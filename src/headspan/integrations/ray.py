@@ -10,11 +10,12 @@ of the local engine, so the folder is the same, byte for byte.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
-import pickle
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,10 +58,10 @@ def ray_engine(*, address: str | None = None, workers: int | None = None) -> Eng
     def engine(source: Source, folder: Folder, work: Work) -> Generator[Shard]:
         with _connected(address):
             for row in _rows(_shards(source, folder, work, workers)):
-                said = pickle.loads(row["shard"])  # noqa: S301 (our own actors' word)
-                if isinstance(said, Exception):
-                    raise said
-                yield said
+                said = json.loads(row["shard"])
+                if "error" in said:
+                    raise HeadspanError(said["error"])
+                yield Shard.from_table(said)
 
     return engine
 
@@ -144,7 +145,7 @@ class _Chunks(Datasource):  # type: ignore[misc]
 
         def read() -> Iterable[pa.Table]:
             for chunk in remaining(source.chunks(), finished, folder):
-                yield pa.table({"chunk": [pickle.dumps(chunk)]})
+                yield pa.table({"chunk": [chunk.to_json()]})
 
         return [ReadTask(read, BlockMetadata(None, None, None, None))]
 
@@ -157,25 +158,29 @@ class _Actor:
         self._parser: Parser | None = None
 
     def __call__(self, chunks: pa.Table) -> pa.Table:
-        said = [self._shard(pickle.loads(one)) for one in chunks["chunk"].to_pylist()]  # noqa: S301
-        return pa.table({"shard": [pickle.dumps(one) for one in said]})
+        said = [self._said(Chunk.from_json(one)) for one in chunks["chunk"].to_pylist()]
+        return pa.table({"shard": [json.dumps(one) for one in said]})
 
-    def _shard(self, chunk: Chunk) -> Shard | HeadspanError:
+    def _said(self, chunk: Chunk) -> dict[str, Any]:
+        """The shard's fields, or the error that ends the run."""
         try:
-            if self._parser is None:
-                self._parser = self._work.parser()
-            tries = self._work.folder / f".headspan-{chunk.name}.tmp"
-            with tries.open("ab") as file:
-                if file.tell() >= _TRIES:
-                    return Shard.failed(chunk, f"the actor that parsed it died, {_TRIES} times")
-                file.write(b"x")
-            shard = self._work.shard(self._parser, chunk)
-            tries.unlink(missing_ok=True)
-            return shard
+            return asdict(self._shard(chunk))
         except OSError as error:
-            return HeadspanError(f"{self._work.folder}: cannot be written: {reason(error)}")
+            return {"error": f"{self._work.folder}: cannot be written: {reason(error)}"}
         except HeadspanError as error:
-            return error
+            return {"error": str(error)}
+
+    def _shard(self, chunk: Chunk) -> Shard:
+        if self._parser is None:
+            self._parser = self._work.parser()
+        tries = self._work.folder / f".headspan-{chunk.name}.tmp"
+        with tries.open("ab") as file:
+            if file.tell() >= _TRIES:
+                return Shard.failed(chunk, f"the actor that parsed it died, {_TRIES} times")
+            file.write(b"x")
+        shard = self._work.shard(self._parser, chunk)
+        tries.unlink(missing_ok=True)
+        return shard
 
 
 def _cores() -> int:
