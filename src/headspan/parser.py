@@ -214,6 +214,19 @@ class Parser:
         self.network.to(device)
         return self
 
+    def use_int8(self) -> Parser:
+        """Compute the encoder's linear maps in 8-bit integers from now on; gives the parser itself.
+
+        Faster on a CPU, with nearly the same trees. Weights are saved as they are. Raises
+        HeadspanError where there is no encoder, or no processor for it.
+        """
+        from headspan.nn.int8 import use_int8
+
+        if self.network.inputs.encoder is None:
+            raise HeadspanError("the model has no pretrained encoder that could be in int8")
+        use_int8(self.network.inputs.encoder)
+        return self
+
     def save(self, path: str | os.PathLike[str], *, small: bool = False) -> None:
         """Write the model folder, whole or not at all; an old one is replaced.
 

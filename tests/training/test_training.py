@@ -337,6 +337,28 @@ def test_a_gpu_that_is_not_there(treebank: Path, tmp_path: Path) -> None:
     assert processes.device("auto").type == "cpu"
 
 
+def test_int8_parses_nearly_the_same_and_is_saved_as_it_was(
+    treebank: Path, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parser = train(config(treebank, model={"encoder": Encoder(name=str(tiny_encoder))}), tmp_path)
+    dev = list(conllu.read(treebank / "dev.conllu"))
+    exact = parser.parse(dev)
+    monkeypatch.setattr("headspan.nn.int8.is_available", lambda: True)
+    other = Parser.load(tmp_path / "model").use_int8()
+    found = other.parse(dev)
+    assert [p.score for p in found] != [p.score for p in exact]
+    same = sum(
+        a == b
+        for p, q in zip(found, exact, strict=True)
+        for a, b in zip(p.heads, q.heads, strict=True)
+    )
+    assert same > 0.9 * sum(map(len, dev))
+    other.save(tmp_path / "again")
+    assert [p.score for p in Parser.load(tmp_path / "again").parse(dev)] == [p.score for p in exact]
+    with pytest.raises(HeadspanError, match="no pretrained encoder"):
+        train(config(treebank, "two"), tmp_path / "plain").use_int8()
+
+
 @pytest.mark.parametrize("tuned", ["all", "layers", "none"])
 def test_what_of_the_encoder_is_tuned(
     treebank: Path, tiny_encoder: Path, tmp_path: Path, tuned: Any

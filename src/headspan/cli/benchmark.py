@@ -9,7 +9,7 @@ import typer
 
 from headspan import conllu
 from headspan.cli.inputs import is_conll, read_text
-from headspan.cli.options import Json, Model, show, terminal
+from headspan.cli.options import Int8, Json, Model, show, terminal
 from headspan.errors import HeadspanError
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ def benchmark(
         str, typer.Argument(metavar="FILE", help="A treebank, whose words are taken, or a text.")
     ],
     model: Model = "en",
+    int8: Int8 = False,
     threads: Annotated[
         str, typer.Option(metavar="N,N…", help="The numbers of threads to try.")
     ] = "1,2",
@@ -44,7 +45,10 @@ def benchmark(
     work = [s for s in conllu.read(source) if len(s)] if is_conll(source) else read_text(source)
     if not work:
         raise HeadspanError(f"{source}: has no sentences")
-    speeds = measure(Parser.load(model), work, threads=counts, repeat=repeat)
+    parser = Parser.load(model)
+    if int8:
+        parser.use_int8()
+    speeds = measure(parser, work, threads=counts, repeat=repeat)
     if json_:
         print(json.dumps([_as_json(speed) for speed in speeds], indent=2))
     else:

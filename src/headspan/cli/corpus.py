@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bars
 
-from headspan.cli.options import Lines, Model, Pretokenized, Retag
+from headspan.cli.options import Int8, Lines, Model, Pretokenized, Retag
 from headspan.errors import HeadspanError
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def corpus(
         bool, typer.Option("--confidence", help="Say how probable each arc is.")
     ] = False,
     retag: Retag = False,
+    int8: Int8 = False,
     shard_size: Annotated[
         int, typer.Option(metavar="K", min=1, help="Thousands of characters that make a shard.")
     ] = 100,
@@ -79,7 +80,7 @@ def corpus(
     with _interruptible(output), _bar() as watch:
         summary = parse_corpus(
             inputs, output, model=model, format=format, compress=compress,
-            options=Options(lines, pretokenized, confidence, retag), shard_size=shard_size,
+            options=Options(lines, pretokenized, confidence, retag, int8), shard_size=shard_size,
             processes=processes, engine=chosen, watch=watch,
         )  # fmt: skip
     _say(output, summary)

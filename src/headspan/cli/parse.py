@@ -16,6 +16,7 @@ from headspan import conllu
 from headspan.cli.inputs import sentences
 from headspan.cli.options import (
     Force,
+    Int8,
     Json,
     Lines,
     Model,
@@ -63,6 +64,7 @@ def parse(
         int, typer.Option(metavar="K", min=1, help="The K best trees of each sentence, as JSON.")
     ] = 1,
     retag: Retag = False,
+    int8: Int8 = False,
     force: Force = False,
 ) -> None:
     """Parse text or treebanks.
@@ -72,7 +74,7 @@ def parse(
     """
     if best > 1 and format != "json":
         raise HeadspanError("--best needs --format json: other formats hold one tree a sentence")
-    parser = _load(model)
+    parser = _load(model, int8)
     segment = partial(parser.sentences, lines=lines, pretokenized=pretokenized)
     found = chain.from_iterable(sentences(name, segment) for name in inputs)
     tagged = _tagged(found, parser.config.model.embeddings.columns)
@@ -104,6 +106,7 @@ def evaluate(
         bool,
         typer.Option("--raw", help="Start from the treebank's text instead of from its words."),
     ] = False,
+    int8: Int8 = False,
     json_: Json = False,
 ) -> None:
     """Parse a treebank's words, or its raw text, and score the result against its trees.
@@ -115,7 +118,7 @@ def evaluate(
     from headspan.scoring import report
     from headspan.text import raw_text
 
-    parser = _load(model)
+    parser = _load(model, int8)
     with conllu.read(gold) as reader:
         treebank = [s for s in reader if len(s)]
     if raw and parser.segmenter is None:
@@ -137,10 +140,11 @@ def evaluate(
         terminal().print(report.score_table(result))
 
 
-def _load(model: str) -> Parser:
+def _load(model: str, int8: bool) -> Parser:
     from headspan.parser import Parser
 
-    return Parser.load(model)
+    parser = Parser.load(model)
+    return parser.use_int8() if int8 else parser
 
 
 def _tagged(found: Iterator[Sentence], columns: Sequence[str]) -> Iterator[Sentence]:

@@ -9,12 +9,13 @@ from typing import Annotated
 
 import typer
 
-from headspan.cli.options import Model
+from headspan.cli.options import Int8, Model
 from headspan.errors import HeadspanError
 
 
 def serve(
     model: Model = "en",
+    int8: Int8 = False,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
     allow_origin: Annotated[
@@ -48,7 +49,7 @@ def serve(
     limits = Limits(body=max_body, words=max_words, sentence=max_sentence, waiting=max_waiting)
     token = os.environ.get("HEADSPAN_TOKEN") or None
     app = create_app(
-        load(model),
+        load(model).use_int8() if int8 else load(model),
         name=Path(model).name,
         limits=limits,
         token=token,

@@ -31,6 +31,7 @@ class Options:
     pretokenized: bool = False
     confidence: bool = False
     retag: bool = False
+    int8: bool = False
 
 
 @dataclass(slots=True)

@@ -47,7 +47,8 @@ class Work:
 
     def parser(self) -> Parser:
         """The model, loaded in this process."""
-        return self.load(self.model, self.threads)
+        parser = self.load(self.model, self.threads)
+        return parser.use_int8() if self.options.int8 else parser
 
     def ending(self) -> str:
         """What the names of shards end with."""

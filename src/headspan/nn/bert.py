@@ -120,14 +120,16 @@ class _Attention(nn.Module):
     def __init__(self, size: int, heads: int, eps: float) -> None:
         super().__init__()
         self.heads = heads
-        self.three = [nn.Linear(size, size) for _ in range(3)]
-        names = ("query", "key", "value")
-        self.add_module("self", nn.ModuleDict(dict(zip(names, self.three, strict=True))))
+        three = {name: nn.Linear(size, size) for name in ("query", "key", "value")}
+        self.add_module("self", nn.ModuleDict(three))
         self.output = _Output(size, size, eps)
 
     def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
         split = (*x.shape[:2], self.heads, -1)
-        query, key, value = (linear(x).view(split).transpose(1, 2) for linear in self.three)
+        query, key, value = (
+            linear(x).view(split).transpose(1, 2)
+            for linear in self.get_submodule("self").children()
+        )
         found = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
         y: Tensor = self.output(found.transpose(1, 2).flatten(2), x)
         return y
