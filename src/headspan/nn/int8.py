@@ -22,7 +22,7 @@ _BITS, _SUMS = array(types.int32, 1), array(types.int32, 2)
 
 def is_available() -> bool:
     """Whether this processor has the instructions that make it worth while."""
-    found = getattr(torch.cpu, "get_capabilities", dict)()
+    found: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
     return any(found.get(name) for name in ("avx512_vnni", "avx_vnni"))
 
 
