@@ -10,6 +10,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 
 demo: .venv/demo-installed
 	@$(BIN)/headspan draw examples/figure1.conllu
+	@$(BIN)/headspan parse "Time flies like an arrow. Don't panic!" --format tree --confidence
 
 test: lint types layers pytest
 
