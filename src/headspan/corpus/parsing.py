@@ -11,14 +11,13 @@ from headspan.conllu import ConlluError, Layout, Sentence
 from headspan.conllu.blocks import Block, BlockParser
 from headspan.corpus.chunks import Chunk, Conll, Part, Problem, Text, Words
 from headspan.errors import HeadspanError
+from headspan.limits import LONGEST
 from headspan.parse import Parse
 from headspan.text.assembly import writable
 
 if TYPE_CHECKING:
     from headspan.parser import Parser
 
-LONGEST = 2000
-"""Words of the longest sentence that is parsed: it takes less than 1 GB."""
 _TOGETHER = 1024  # sentences that are parsed together, as many as the parser sorts by length
 _RANGE = re.compile(r"(?<=TokenRange=)([0-9]+):([0-9]+)")
 
