@@ -4,7 +4,8 @@
 
 The text of a treebank, over and over, takes the way of `headspan parse`: segmented if the model can,
 parsed lazily, written as CoNLL-U to nowhere. Every so many words the resident memory of the process
-is noted. The first tenth is warm-up; what counts is the slope of a line through the rest.
+is noted. The first tenth is warm-up; what counts is the slope of a line through the rest. Ctrl-C
+ends it early, with the figures so far.
 """
 
 import os
@@ -125,13 +126,13 @@ def main() -> None:
     model = Parser.load(given.model)
     text = text_of([s for s in conllu.read(needed(given.treebank)) if len(s)], model)
     samples: list[Sample] = []
-    for sample in run(model, text, given.words, given.every):
-        samples.append(sample)
-        print(
-            f"\r{sample.words:,} words, {sample.bytes / MB:,.0f} MB, {sample.seconds:,.0f} s",
-            end="",
-            flush=True,
-        )
+    try:
+        for sample in run(model, text, given.words, given.every):
+            samples.append(sample)
+            shown = f"{sample.words:,} words, {sample.bytes / MB:,.0f} MB, {sample.seconds:,.0f} s"
+            print(f"\r{shown}", end="", flush=True)
+    except KeyboardInterrupt:
+        print("\nstopped early")
     found = figures(samples)
     rows: list[list[Any]] = [[name, value] for name, value in found.items()]
     table(f"{given.model}, one process", ["what", "value"], rows)

@@ -14,10 +14,23 @@ LONGEST_FORM = 10_000
 """Characters of a word that an encoder sees; the rest is left out."""
 
 
-def check_length(words: int, name: str, *, most: int = LONGEST) -> None:
-    """Raise HeadspanError if a sentence has more words than can be parsed. name: which it is."""
+def check_parsed(words: int, name: str, *, whole: bool = False) -> None:
+    """Raise HeadspanError if a sentence is too long to be parsed. name: which sentence it is.
+
+    whole: whether all its scores are needed at once.
+    """
+    most = LONGEST_WHOLE if whole else LONGEST
     if words > most:
         raise HeadspanError(
             f"{name} has {words:,} words; at most {most:,} are parsed: divide it (one sentence a "
             "line, or text for the model to segment), or leave it out, as `headspan corpus` does"
+        )
+
+
+def check_drawn(words: int) -> None:
+    """Raise HeadspanError if a sentence is too long to be drawn."""
+    if words > LONGEST:
+        raise HeadspanError(
+            f"the sentence has {words:,} words; at most {LONGEST:,} are drawn "
+            "(`headspan draw --sentence` chooses another)"
         )

@@ -19,7 +19,7 @@ from headspan.conllu import Sentence
 from headspan.errors import HeadspanError
 from headspan.hub import find_or_fetch, upload
 from headspan.inference import Constraints
-from headspan.limits import LONGEST, LONGEST_WHOLE, check_length
+from headspan.limits import check_parsed
 from headspan.model_folder import ModelFolder, fill, find_model, packed
 from headspan.nn.inputs import Vocabularies, prepare
 from headspan.nn.network import Network, Output, Parsed, Request
@@ -153,12 +153,10 @@ class Parser:
 
     def _bounded(self, sentences: Iterable[Sentence | Sequence[str]]) -> Iterator[Sentence]:
         """The sentences, unless one is too long."""
-        most = LONGEST_WHOLE if self.config.model.structure == "joint" else LONGEST
+        whole = self.config.model.structure == "joint"
         for number, given in enumerate(sentences, 1):
             sentence = _as_sentence(given)
-            if len(sentence) > most:
-                known = f" ({sentence.sent_id})" if sentence.sent_id else ""
-                check_length(len(sentence), f"sentence {number}{known}", most=most)
+            check_parsed(len(sentence), f"sentence {number}", whole=whole)
             yield sentence
 
     def cost(self, sentence: Sentence) -> int:

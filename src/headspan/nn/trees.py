@@ -10,9 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from headspan import limits
 from headspan.errors import HeadspanError
 from headspan.inference import Constraints, Trees, arc, headed_span, joint
-from headspan.limits import LONGEST_WHOLE
 from headspan.nn.cube import best_trees, fits, score_cube
 from headspan.nn.scorers import SpanTerms
 
@@ -63,7 +63,7 @@ class TreeScores:
             )
             return _array(found.arcs)
         for b, n in enumerate(self.lengths.tolist()):
-            if n <= LONGEST_WHOLE:
+            if n <= limits.LONGEST_WHOLE:
                 scores = [part / temperature for part in self._sentence(b)]
                 out[b, : n + 1, : n + 1] = _array(self._algorithms.marginals(*scores).arcs)
         return out
@@ -84,10 +84,10 @@ class TreeScores:
 
     def _sentence(self, b: int) -> list[Tensor]:
         n = int(self.lengths[b])
-        if n > LONGEST_WHOLE:
+        if n > limits.LONGEST_WHOLE:
             raise HeadspanError(
                 f"a sentence of {n:,} words; constraints and the k best trees go up to "
-                f"{LONGEST_WHOLE}"
+                f"{limits.LONGEST_WHOLE}"
             )
         parts = [] if self.spans is None else [score_cube(self.spans.sentence(b, n))[0]]
         return parts if self.arcs is None else [*parts, self.arcs[b, : n + 1, : n + 1]]

@@ -20,6 +20,7 @@ from headspan.config import Config
 from headspan.conllu import Sentence
 from headspan.errors import HeadspanError
 from headspan.files import open_output
+from headspan.limits import check_parsed
 from headspan.nn.inputs import Vocabularies
 from headspan.nn.network import Loss, Network
 from headspan.nn.pretrained import encoder_table, load_pretrained
@@ -79,6 +80,8 @@ class Trainer:
         self.config = config
         self.folder = folder
         self.dev = read_treebank(config.data.dev, "dev")
+        for number, sentence in enumerate(self.dev, 1):
+            check_parsed(len(sentence), f"{config.data.dev}: sentence {number}")
         self.kept: Kept = keep(read_treebank(config.data.train, "train"), config.data)
         if not self.kept.sentences:
             raise HeadspanError(f"{config.data.train}: no sentence is left to learn from")
