@@ -2,10 +2,10 @@
 
     python benchmarks/long_run.py [--model MODEL] [--words N] [--json FILE] [--plot FILE]
 
-The text of a treebank, over and over, takes the way of `headspan parse`: segmented if the model can,
-parsed lazily, written as CoNLL-U to nowhere. Every so many words the resident memory of the process
-is noted. The first tenth is warm-up; what counts is the slope of a line through the rest. Ctrl-C
-ends it early, with the figures so far.
+The text of a treebank, over and over, takes the way of `headspan parse`: segmented if the model
+can, parsed lazily, written as CoNLL-U to nowhere. Every so many words the resident memory of the
+process is noted. The first tenth is warm-up; what counts is the slope of a line through the rest.
+Ctrl-C ends it early, with the figures so far.
 """
 
 import os

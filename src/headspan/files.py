@@ -113,20 +113,19 @@ def open_output(path: PathLike, *, overwrite: bool = True) -> Iterator[BinaryIO]
         return
     if mode is not None and not overwrite:
         raise HeadspanError(f"{os.fspath(path)}: exists already; --force writes over it")
-    with _placed(target, path) as temporary:
-        with _opened(temporary, path, "xb") as file:
-            with _compressed(file, Path(path).suffix) as stream:
-                yield stream
-            file.flush()
+    with _placed(target, path) as temporary, _opened(temporary, path, "xb") as file:
+        with _compressed(file, Path(path).suffix) as stream:
+            yield stream
+        file.flush()
 
 
 @contextmanager
 def placed(path: PathLike) -> Iterator[Path]:
     """A hidden name at which to make a file or a folder that then takes its own name, whole.
 
-    What was there before is replaced; after an error it is as it was. What fails inside the block is
-    taken to have failed in writing. Where a system cannot let two folders change places (Linux can),
-    a process that is killed at that very moment leaves the old one beside, as `.headspan-….old`.
+    What was there before is replaced; after an error it is as it was. An OSError of the block is
+    taken to be one of writing. Where a system cannot let two folders change places (Linux can), a
+    process that is killed at that very moment leaves the old one beside, as `.headspan-….old`.
     """
     with _placed(Path(os.path.realpath(path)), path) as temporary:
         try:

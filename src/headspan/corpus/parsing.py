@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from headspan import limits
 from headspan.conllu import ConlluError, Layout, Sentence
 from headspan.conllu.blocks import Block, BlockParser
 from headspan.corpus.chunks import Chunk, Conll, Part, Problem, Text, Words
 from headspan.errors import HeadspanError
-from headspan.limits import LONGEST
 from headspan.parse import Parse
 from headspan.text.assembly import writable
 
@@ -57,8 +57,8 @@ def parse_chunk(parser: Parser, chunk: Chunk, options: Options) -> Parsed:
     ]
     good: list[_Found] = []
     for one in found:
-        if len(one.sentence) > LONGEST:
-            why = f"the sentence has {len(one.sentence):,} words; at most {LONGEST:,} are parsed"
+        if (words := len(one.sentence)) > limits.LONGEST:
+            why = f"the sentence has {words:,} words; at most {limits.LONGEST:,} are parsed"
             parsed.problems.append(_problem(one, why))
         else:
             good.append(one)
