@@ -64,9 +64,9 @@ def dying_at_step(step: int, folder: Path) -> None:
 
     def watch(event: str, arguments: tuple[Any, ...]) -> None:
         opened = event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR)
-        if (opened or event in CHANGES) and not isinstance(arguments[0], int):
-            if os.fsencode(arguments[0]).startswith(inside):  # noqa: SIM102 (what is no path first)
-                change()
+        what = arguments[0] if opened or event in CHANGES else 0
+        if not isinstance(what, int) and os.fsencode(what).startswith(inside):
+            change()
 
     def synced(handle: int) -> None:
         change()
@@ -93,9 +93,7 @@ def content(folder: Path) -> dict[str, Any]:
 
 
 def largest(found: dict[str, Any]) -> int:
-    return max(
-        largest(part) if isinstance(part, dict) else len(part) for part in found.values()
-    )  # fmt: skip
+    return max(largest(part) if isinstance(part, dict) else len(part) for part in found.values())
 
 
 def at_every_point(name: str, write: Writer, work: Path) -> int:
