@@ -51,7 +51,7 @@ def _join() -> None:
     store, number, size = next(iter(rendezvous("env://")))
     if os.environ.get("GROUP_WORLD_SIZE") == "1":
         attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
-        store = distributed.PrefixStore(f"attempt {attempt}", store)
+        store = distributed.PrefixStore(f"attempt {attempt}", store)  # type: ignore[attr-defined]
     distributed.init_process_group(
         backend, store=store, rank=number, world_size=size, timeout=_PATIENCE
     )
