@@ -88,7 +88,7 @@ def content(folder: Path) -> dict[str, Any]:
     return {
         path.name: content(path) if path.is_dir() else path.read_bytes()
         for path in folder.iterdir()
-        if not path.name.startswith(".headspan-")
+        if not path.name.startswith(".")
     }
 
 
@@ -120,7 +120,7 @@ def at_every_point(name: str, write: Writer, work: Path) -> int:
         for part in before.keys() | after.keys() | found.keys():
             assert found.get(part) in (before.get(part), after.get(part)), (name, where, part)
         if code == FAILED:
-            assert not list(target.rglob(".headspan-*")), (name, where)
+            assert not list(target.rglob(".*")), (name, where)
         elif code:
             write(target, 1)
         if code != FAILED:
@@ -194,7 +194,7 @@ def corpus(work: Path) -> int:
             assert code == FAILED, (format, byte, code)
             points += 1
             found = content(target)
-            assert not list(target.glob(".headspan-*")), (format, byte)
+            assert not list(target.glob(".*")), (format, byte)
             assert "manifest.json" not in found
             shards = {name: data for name, data in found.items() if name.startswith("part-")}
             assert shards.items() <= everything.items(), (format, byte)

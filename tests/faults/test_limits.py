@@ -131,9 +131,9 @@ def test_what_the_model_says(long: Path, tmp_path: Path, model: Path) -> None:  
     for said in done.said[:2]:
         assert "sentence 1 has 50,000 words; at most 2,000 are parsed: divide it" in said
     words = [sum(map(len, conllu.read(out))) if out.exists() else None for out in outs]
-    assert words == [None, None, 50_000, 2, 2, words[5], 1, 2_000, 2_000]
-    assert words[5] is not None
-    assert words[5] > 1_000_000 // 65_536
+    assert words[:2] == [None, None]
+    least = (50_000, 2, 2, 1_000_000 // 65_536, 1, 2_000, 2_000)
+    assert all(found >= n for found, n in zip(filter(None, words), least, strict=True)), words
     assert done.peak < 900 * MB
 
 
