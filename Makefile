@@ -31,7 +31,7 @@ pytest: .venv/test-installed
 # it was interrupted, and puts it in place.
 model: .venv/test-installed
 	$(PIP) --editable '.[train]'
-	$(BIN)/headspan train configs/en.toml -o runs/en $$(test -e runs/en/checkpoint.safetensors && echo --resume)
+	$(BIN)/headspan train configs/en.toml -o runs/en --resume
 	$(BIN)/python -c 'from headspan import load; load("runs/en/model").save("src/headspan/models/en", small=True)'
 	$(BIN)/python benchmarks/model_card.py --log runs/en/log.jsonl --write
 

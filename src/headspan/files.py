@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import bz2
+import ctypes
 import gzip
 import io
 import lzma
 import os
 import secrets
+import shutil
 import stat
 import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, BinaryIO, TypeAlias, cast
+from typing import IO, Any, BinaryIO, TypeAlias, cast
 
 from headspan.errors import HeadspanError
 
 _GZIP, _XZ, _BZIP2, _ZSTD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"BZh", b"\x28\xb5\x2f\xfd"
 
 PathLike: TypeAlias = str | os.PathLike[str]
+_HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError)
 """What reading a file, plain or compressed, may raise."""
 
@@ -105,28 +108,118 @@ def open_output(path: PathLike, *, overwrite: bool = True) -> Iterator[BinaryIO]
     if mode is not None and stat.S_ISDIR(mode):
         raise HeadspanError(f"{os.fspath(path)}: is a folder; expected the name of a file to write")
     if mode is not None and not stat.S_ISREG(mode):
-        with target.open("wb") as device:
+        with _opened(target, path, "wb") as device:
             yield device
         return
     if mode is not None and not overwrite:
         raise HeadspanError(f"{os.fspath(path)}: exists already; --force writes over it")
+    with _placed(target, path) as temporary, _opened(temporary, path, "xb") as file:
+        with _compressed(file, Path(path).suffix) as stream:
+            yield stream
+        file.flush()
+
+
+@contextmanager
+def placed(path: PathLike) -> Iterator[Path]:
+    """A hidden name at which to make a file or a folder that then takes its own name, whole.
+
+    What was there before is replaced; after an error it is as it was. An OSError of the block is
+    taken to be one of writing. Where a system cannot let two folders change places (Linux can), a
+    process that is killed at that very moment leaves the old one beside, as `.headspan-….old`.
+    """
+    with _placed(Path(os.path.realpath(path)), path) as temporary:
+        try:
+            yield temporary
+        except OSError as error:
+            raise _unwritable(path, error) from error
+
+
+@contextmanager
+def _placed(target: Path, name: PathLike) -> Iterator[Path]:
     temporary = target.with_name(f".headspan-{secrets.token_hex(6)}.tmp")
     try:
-        file = temporary.open("xb")
-    except OSError as error:
-        raise HeadspanError(f"{os.fspath(path)}: cannot be written: {reason(error)}") from error
-    try:
-        with file:
-            with _compressed(file, Path(path).suffix) as stream:
-                yield stream
-            file.flush()
-            os.fsync(file.fileno())
-        if mode is not None:
-            temporary.chmod(stat.S_IMODE(mode))
+        yield temporary
+        try:
+            _put(temporary, target)
+        except OSError as error:
+            raise _unwritable(name, error) from error
+    finally:
+        _remove(temporary)
+
+
+def _put(temporary: Path, target: Path) -> None:
+    """Sync what was made, and give it its name."""
+    if not temporary.is_dir():
+        _sync(temporary)
+        if target.exists():
+            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
         temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+        return
+    for file in temporary.iterdir():
+        _sync(file)
+    _sync(temporary)
+    if not target.exists():
+        temporary.rename(target)
+    elif not _exchanged(temporary, target):
+        old = temporary.with_suffix(".old")
+        target.rename(old)
+        try:
+            temporary.rename(target)
+        except BaseException:
+            old.rename(target)
+            raise
+        _remove(old)
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Let two names change places in one step; False where that cannot be."""
+    rename = getattr(ctypes.CDLL(None), "renameat2", None)
+    if rename is None:
+        return False
+    return int(rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE)) == 0
+
+
+def _sync(path: Path) -> None:
+    """Make sure that a file, or the names in a folder, outlive a power failure."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+class _File(io.FileIO):
+    """A file that says what it is for when it cannot be written."""
+
+    def __init__(self, path: Path, name: PathLike, mode: str) -> None:
+        self.meant = name
+        super().__init__(path, mode)
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise _unwritable(self.meant, error) from error
+
+
+def _opened(path: Path, name: PathLike, mode: str) -> BinaryIO:
+    try:
+        return io.BufferedWriter(_File(path, name, mode))
+    except OSError as error:
+        raise _unwritable(name, error) from error
+
+
+def _unwritable(path: PathLike, error: OSError) -> HeadspanError:
+    return HeadspanError(f"{os.fspath(path)}: cannot be written: {reason(error)}")
 
 
 @contextmanager

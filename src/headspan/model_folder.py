@@ -8,13 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
-import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headspan.errors import HeadspanError
+from headspan.files import placed
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -44,14 +43,14 @@ class ModelFolder:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the folder, whole or not at all; an old one is replaced."""
-        from safetensors.torch import save_file
-
-        target = Path(path)
-        mark = secrets.token_hex(6)
-        fresh, old = (target.with_name(f".headspan-{mark}.{what}") for what in ("new", "old"))
-        try:
+        folder = Path(path)
+        if folder.is_dir() and any(folder.iterdir()) and not (folder / CONFIG).exists():
+            raise HeadspanError(
+                f"{folder}: has other things in it; expected a new folder, or a model to replace"
+            )
+        with placed(folder) as fresh:
             fresh.mkdir(parents=True)
-            save_file(self.tensors, fresh / WEIGHTS, metadata={"format": "pt"})
+            write_tensors(fresh / WEIGHTS, self.tensors, {"format": "pt"})
             (fresh / WEIGHTS).chmod(0o644)  # safetensors keeps it to its owner
             _write_json(fresh / CONFIG, {"format": FORMAT, **self.about})
             _write_json(fresh / VOCABULARIES, self.vocabularies)
@@ -60,13 +59,6 @@ class ModelFolder:
             if self.segmenter is not None:
                 _write_json(fresh / SEGMENTER, self.segmenter)
             (fresh / CARD).write_text(self.card, encoding="utf-8")
-            if target.exists():
-                target.rename(old)
-            fresh.rename(target)
-            shutil.rmtree(old, ignore_errors=True)
-        except BaseException:
-            shutil.rmtree(fresh, ignore_errors=True)
-            raise
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> ModelFolder:
@@ -93,6 +85,17 @@ class ModelFolder:
             _read_json(folder / SEGMENTER) if (folder / SEGMENTER).exists() else None,
             _read_text(folder / CARD) if (folder / CARD).exists() else "",
         )
+
+
+def write_tensors(path: Path, tensors: dict[str, Tensor], about: dict[str, str]) -> None:
+    """A file of safetensors with this header. Raises OSError if it cannot be written."""
+    from safetensors import SafetensorError
+    from safetensors.torch import save_file
+
+    try:
+        save_file(tensors, path, metadata=about)
+    except SafetensorError as error:  # which does not say of which kind it is
+        raise OSError(str(error)) from error
 
 
 def find_model(name: str | os.PathLike[str]) -> Path:

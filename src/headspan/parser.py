@@ -19,6 +19,7 @@ from headspan.conllu import Sentence
 from headspan.errors import HeadspanError
 from headspan.hub import find_or_fetch, upload
 from headspan.inference import Constraints
+from headspan.limits import check_parsed
 from headspan.model_folder import ModelFolder, fill, find_model, packed
 from headspan.nn.inputs import Vocabularies, prepare
 from headspan.nn.network import Network, Output, Parsed, Request
@@ -112,6 +113,7 @@ class Parser:
         constraints: for every sentence what its tree must and must not contain, or None; the tree
         is then the best projective one. Sentences of more than 400 words have no confidences, and
         take no constraints. retag: predict tags also where a sentence has some. All else stays.
+        Raises HeadspanError for a sentence of more than 2,000 words.
         """
         if constraints is not None and len(constraints) != len(sentences):
             raise HeadspanError(f"{len(constraints)} constraints for {len(sentences)} sentences")
@@ -138,8 +140,8 @@ class Parser:
     def _pipe(
         self, sentences: Iterable[Sentence | Sequence[str]], request: Request, retag: bool
     ) -> Iterator[Parse]:
-        waiting = iter(sentences)
-        while some := [_as_sentence(s) for s in islice(waiting, _AHEAD)]:
+        waiting = self._bounded(sentences)
+        while some := list(islice(waiting, _AHEAD)):
             done: dict[int, Parse] = {}
             costs = [self.cost(s) for s in some]
             order = sorted((k for k, s in enumerate(some) if len(s)), key=lambda k: costs[k])
@@ -148,6 +150,14 @@ class Parser:
                 done.update(zip(batch, self._parse(chosen, request, retag), strict=True))
             for k, sentence in enumerate(some):
                 yield done[k] if k in done else Parse.of(sentence)
+
+    def _bounded(self, sentences: Iterable[Sentence | Sequence[str]]) -> Iterator[Sentence]:
+        """The sentences, unless one is too long."""
+        whole = self.config.model.structure == "joint"
+        for number, given in enumerate(sentences, 1):
+            sentence = _as_sentence(given)
+            check_parsed(len(sentence), f"sentence {number}", whole=whole)
+            yield sentence
 
     def cost(self, sentence: Sentence) -> int:
         """How many places of a batch a sentence takes."""

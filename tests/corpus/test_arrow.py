@@ -6,8 +6,9 @@ import pyarrow as pa
 import pytest
 
 from headspan import HeadspanError, load
-from headspan.corpus.parsing import LONGEST, Options
+from headspan.corpus.parsing import Options
 from headspan.integrations.arrow import TableParser, parse_batches, schema
+from headspan.limits import LONGEST
 
 TEXTS = ["The dog sees a cat.\n\nThe cat sleeps.", "A dog!", "\n\n", "word " * (LONGEST + 1)]
 

@@ -15,9 +15,10 @@ from conftest import ROOT
 from headspan import HeadspanError, conllu
 from headspan.corpus import Progress, Summary
 from headspan.corpus.folder import Folder
-from headspan.corpus.parsing import LONGEST, Options
+from headspan.corpus.parsing import Options
 from headspan.corpus.shards import Work
 from headspan.corpus.source import Source
+from headspan.limits import LONGEST
 
 from .conftest import files, inline, paragraphs
 

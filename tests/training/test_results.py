@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from headspan import conllu, model_folder
+from headspan import conllu, limits, model_folder
 from headspan.config import Config, Data, Embeddings, Model, Tagger, Training
 from headspan.conllu import Sentence
 from headspan.errors import HeadspanError
 from headspan.inference import Constraints, arc, headed_span, joint
-from headspan.nn import cube, trees
+from headspan.nn import cube
 from headspan.nn.cube import score_cube
 from headspan.nn.inputs import prepare
 from headspan.parser import Parser
@@ -93,7 +93,7 @@ def test_confidences_do_not_depend_on_the_batch(
     for one, other in zip(together, alone, strict=True):
         assert one.confidences == pytest.approx(other.confidences, abs=1e-5)
     if parser.config.model.structure != "arc":
-        monkeypatch.setattr(trees, "LONGEST", 7)
+        monkeypatch.setattr(limits, "LONGEST_WHOLE", 7)
         for parsed in parser.parse(sentences, confidence=True):
             assert bool(parsed.confidences) == (len(parsed) <= 7)
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from headspan import conllu
-from headspan.cli.options import Force, Input, terminal
+from headspan.cli.options import Force, Input, terminal, with_progress
 from headspan.cli.trees import tree_text
 from headspan.conllu import Sentence
 from headspan.errors import HeadspanError
@@ -67,7 +67,7 @@ def draw(
         raise HeadspanError("--with compares arcs; expected --view arcs or both")
     from headspan.render.pictures import save
 
-    drawings = _drawings(source, sentence, view or "arcs", other)
+    drawings = with_progress(_drawings(source, sentence, view or "arcs", other), "sentences")
     if lacking := save(drawings, output, overwrite=force):
         print(f"headspan: no font here has {' '.join(lacking)}; boxes are drawn", file=sys.stderr)
 

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from headspan import conllu
-from headspan.cli.options import Json, show, terminal
+from headspan.cli.options import Json, show, terminal, with_progress
 from headspan.errors import HeadspanError
 
 if TYPE_CHECKING:
@@ -62,12 +62,12 @@ def score(
     if [gold, system, system2].count("-") > 1:
         raise HeadspanError("standard input, -, can be one of the files only")
     with conllu.read(gold) as gold_reader:
-        sentences = list(gold_reader)
+        sentences = list(with_progress(gold_reader, "gold sentences"))
 
     def evaluate(name: str) -> Evaluation:
         with conllu.read(name) as reader:
             return scoring.score(
-                sentences, reader, punct=punct, subtypes=subtypes,
+                sentences, with_progress(reader, "sentences"), punct=punct, subtypes=subtypes,
                 names=(gold_reader.name, reader.name),
             )  # fmt: skip
 

@@ -23,7 +23,8 @@ def train(
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the run lives.")
     ],
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the checkpoint in FOLDER.")
+        bool,
+        typer.Option("--resume", help="Go on from the checkpoint in FOLDER, if there is one yet."),
     ] = False,
 ) -> None:
     """Train a parser. The best model by dev LAS is kept in FOLDER/model.
@@ -45,11 +46,12 @@ def train(
         )
     with processes.joined():
         trainer = Trainer(settings, output)
-        if resume:
-            trainer.resume()
+        found = resume and trainer.resume()
         if processes.rank():
             trainer.run()
             return  # through the end of the block, where it waits for the others
+        if resume:
+            _say_where(trainer, found)
         _say_what_comes(trainer)
         with _Watch() as watch:
             trainer.run(watch)
@@ -72,6 +74,15 @@ def _overrides(arguments: list[str]) -> dict[str, str]:
             value = rest.pop(0)
         found[key] = value
     return found
+
+
+def _say_where(trainer: Trainer, found: bool) -> None:
+    where = f"{trainer.folder} has no checkpoint yet: starting from the beginning"
+    if found:
+        at = trainer.progress
+        where = f"going on after {at.epoch} of {trainer.config.training.epochs} epochs"
+        where += f" and {at.step} steps" if at.step else ""
+    print(f"headspan: {where}", file=sys.stderr, flush=True)
 
 
 def _say_what_comes(trainer: Trainer) -> None:

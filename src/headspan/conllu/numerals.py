@@ -16,9 +16,10 @@ spelled: dict[int, str] = {NO_HEAD: "_", 0: "0"}
 def word_ids(n: int) -> tuple[str, ...]:
     """The IDs "1" to "n"; makes sure that the tables know all heads of n words."""
     global _ids
-    if n > len(_ids):
-        larger = tuple(str(k) for k in range(1, max(2 * n, 512) + 1))
-        head_of.update((name, k) for k, name in enumerate(larger, 1))
-        spelled.update(enumerate(larger, 1))
-        _ids = larger
-    return _ids[:n]
+    ids = _ids  # another thread may put a shorter table in its place meanwhile
+    if n > len(ids):
+        ids = tuple(str(k) for k in range(1, max(2 * n, 512) + 1))
+        head_of.update((name, k) for k, name in enumerate(ids, 1))
+        spelled.update(enumerate(ids, 1))
+        _ids = ids
+    return ids[:n]

@@ -123,10 +123,15 @@ class Folder:
             yield Shard.from_table(table)
 
     def _append(self, line: str) -> None:
-        self._progress.seek(0, os.SEEK_END)
-        self._progress.write(line.encode() + b"\n")
-        self._progress.flush()
-        os.fsync(self._progress.fileno())
+        handle, data = self._progress.fileno(), line.encode() + b"\n"
+        try:
+            while data:  # past the buffer, which would try again when it is closed
+                data = data[os.write(handle, data) :]
+            os.fsync(handle)
+        except OSError as error:
+            raise HeadspanError(
+                f"{self.path / PROGRESS}: cannot be written: {reason(error)}"
+            ) from error
 
     def _take(self, shard: Shard, at: int) -> None:
         if shard.number in self.finished:  # noted again after it was gone

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from headspan import limits
 from headspan.conllu import ConlluError, Layout, Sentence
 from headspan.conllu.blocks import Block, BlockParser
 from headspan.corpus.chunks import Chunk, Conll, Part, Problem, Text, Words
@@ -17,8 +18,6 @@ from headspan.text.assembly import writable
 if TYPE_CHECKING:
     from headspan.parser import Parser
 
-LONGEST = 2000
-"""Words of the longest sentence that is parsed: it takes less than 1 GB."""
 _TOGETHER = 1024  # sentences that are parsed together, as many as the parser sorts by length
 _RANGE = re.compile(r"(?<=TokenRange=)([0-9]+):([0-9]+)")
 
@@ -59,8 +58,8 @@ def parse_chunk(parser: Parser, chunk: Chunk, options: Options) -> Parsed:
     ]
     good: list[_Found] = []
     for one in found:
-        if len(one.sentence) > LONGEST:
-            why = f"the sentence has {len(one.sentence):,} words; at most {LONGEST:,} are parsed"
+        if (words := len(one.sentence)) > limits.LONGEST:
+            why = f"the sentence has {words:,} words; at most {limits.LONGEST:,} are parsed"
             parsed.problems.append(_problem(one, why))
         else:
             good.append(one)

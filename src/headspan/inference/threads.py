@@ -49,7 +49,7 @@ def over_sentences(
         run(order)
         return
     if wanted not in _pools:
-        _pools[wanted] = ThreadPoolExecutor(wanted - 1, thread_name_prefix="headspan")
+        _pools.setdefault(wanted, ThreadPoolExecutor(wanted - 1, thread_name_prefix="headspan"))
     chunks = min(len(order), wanted * _CHUNKS_A_THREAD)
     parts = [np.ascontiguousarray(order[start::chunks]) for start in reversed(range(chunks))]
 

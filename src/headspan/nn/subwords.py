@@ -12,8 +12,9 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from headspan.errors import HeadspanError
+from headspan.limits import LONGEST_FORM
 
-_CACHED_WORDS = 100_000
+_CACHED_WORDS, _CACHED_CHARACTERS = 100_000, 100  # so many words, none of which is longer
 _SPECIAL = ("start", "end", "unknown", "mask", "pad", "window")
 
 
@@ -75,11 +76,13 @@ class SubwordTokenizer:
         """The subwords of a word, at least one."""
         known = self._known.get(form)
         if known is None:
-            ids = self.tokenizer.encode(form, add_special_tokens=False).ids or [self.unknown]
+            short = form[:LONGEST_FORM]
+            ids = self.tokenizer.encode(short, add_special_tokens=False).ids or [self.unknown]
             known = ids[: self.window - 2]
-            if len(self._known) >= _CACHED_WORDS:
-                self._known.clear()
-            self._known[form] = known
+            if len(form) <= _CACHED_CHARACTERS:
+                if len(self._known) >= _CACHED_WORDS:
+                    self._known.clear()
+                self._known[form] = known
         return known
 
     def count(self, forms: Sequence[str]) -> int:

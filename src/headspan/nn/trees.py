@@ -10,14 +10,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from headspan import limits
 from headspan.errors import HeadspanError
 from headspan.inference import Constraints, Trees, arc, headed_span, joint
 from headspan.nn.cube import best_trees, fits, score_cube
 from headspan.nn.scorers import SpanTerms
-
-LONGEST = 400
-"""Words of the longest sentence whose cube of scores is made as a whole, which sums, k-best and
-constraints need; the best tree needs no cube and has no limit."""
 
 _INFERENCE: dict[str, Any] = {"span": headed_span, "arc": arc, "joint": joint}
 
@@ -66,7 +63,7 @@ class TreeScores:
             )
             return _array(found.arcs)
         for b, n in enumerate(self.lengths.tolist()):
-            if n <= LONGEST:
+            if n <= limits.LONGEST_WHOLE:
                 scores = [part / temperature for part in self._sentence(b)]
                 out[b, : n + 1, : n + 1] = _array(self._algorithms.marginals(*scores).arcs)
         return out
@@ -87,9 +84,10 @@ class TreeScores:
 
     def _sentence(self, b: int) -> list[Tensor]:
         n = int(self.lengths[b])
-        if n > LONGEST:
+        if n > limits.LONGEST_WHOLE:
             raise HeadspanError(
-                f"a sentence of {n:,} words; constraints and the k best trees go up to {LONGEST}"
+                f"a sentence of {n:,} words; constraints and the k best trees go up to "
+                f"{limits.LONGEST_WHOLE}"
             )
         parts = [] if self.spans is None else [score_cube(self.spans.sentence(b, n))[0]]
         return parts if self.arcs is None else [*parts, self.arcs[b, : n + 1, : n + 1]]

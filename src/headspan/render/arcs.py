@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from headspan.errors import HeadspanError
+from headspan.limits import check_drawn
 from headspan.render.drawable import Drawable, confidences
 from headspan.render.placement import Arc, Placement, place, spread
 from headspan.render.shapes import Drawing, Group, Text, data, line, polygon
@@ -71,6 +72,7 @@ def arcs_drawing(sentence: Drawable, *, other: Drawable | None = None) -> Drawin
     """The arcs of a sentence above its words; below them what `other` has instead."""
     _check_same_words(sentence, other)
     n = len(sentence.forms)
+    check_drawn(n)
     trees = [_tree(sentence, other, "first")]
     if other is not None:
         trees.append(_tree(other, sentence, "other", differences_only=True))

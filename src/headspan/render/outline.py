@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from headspan.limits import check_drawn
 from headspan.render.drawable import Drawable
 from headspan.render.widths import columns, visible
 from headspan.tree import check_tree, nonprojective_arcs
@@ -25,6 +26,7 @@ def draw_tree(sentence: Drawable) -> list[Line]:
     The children of a word hang on a line that runs where the word itself begins. A word whose arc
     crosses others says which word its head is, since no line can. Raises TreeError. O(n · depth).
     """
+    check_drawn(len(sentence.forms))
     heads = sentence.heads
     check_tree(heads)
     first, last = list(range(len(heads) + 1)), list(range(len(heads) + 1))

@@ -26,6 +26,7 @@ _BOX = "□"
 _POINTS = 72  # an inch; a pixel of a drawing is a point
 _PNG, _PDF = 65_000, 14_400  # the largest sides of a picture, in pixels, and of a page, in points
 _PIXELS = 100e6  # of a picture, at most
+_READABLE = 10  # times the largest side; what is larger would be shrunk beyond reading
 _SHARP = 2.0  # pixels of a picture for one of the drawing
 _SETTINGS: Any = {
     "lines.scale_dashes": False,
@@ -47,6 +48,7 @@ def check_matplotlib() -> None:
 def write_png(drawing: Drawing, stream: BinaryIO) -> None:
     """Write a drawing as PNG, at twice its size unless it is too large for that."""
     width, height = drawing.width, drawing.height
+    _check_readable(drawing, _PNG, "PNG")
     scale = min(_SHARP, _PNG / max(width, height), (_PIXELS / (width * height)) ** 0.5)
     with _matplotlib():
         figure = _figure(drawing, 1.0)
@@ -61,8 +63,18 @@ def write_pdf(drawings: Iterable[Drawing], stream: BinaryIO) -> None:
         about = {"CreationDate": None, "Producer": None, "Creator": "headspan"}
         with PdfPages(stream, metadata=about) as pages:
             for drawing in drawings:
+                _check_readable(drawing, _PNG, "PDF")
                 scale = min(1.0, _PDF / max(drawing.width, drawing.height))
                 pages.savefig(_figure(drawing, scale))
+
+
+def _check_readable(drawing: Drawing, side: int, kind: str) -> None:
+    longest = max(drawing.width, drawing.height)
+    if longest > _READABLE * side:
+        raise HeadspanError(
+            f"the drawing is {longest:,.0f} pixels long; at most {_READABLE * side:,} make a "
+            f"{kind} that can be read: save it as .svg or .html"
+        )
 
 
 def missing(drawing: Drawing) -> set[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from headspan.limits import check_drawn
 from headspan.render.drawable import Drawable
 from headspan.render.shapes import Box, Drawing, Group, Text, data, line
 from headspan.render.style import DEPTHS
@@ -53,6 +54,7 @@ def spans_drawing(sentence: Drawable) -> Drawing:
     contiguous piece, dashed and joined by dots. Raises TreeError if the heads are no tree; there
     may be several roots.
     """
+    check_drawn(len(sentence.forms))
     spans = _pieces(sentence.heads)
     colours = [f"depth{depth % DEPTHS}" for depth in depths(sentence.heads)]
     roles = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from headspan.limits import check_drawn
 from headspan.render.drawable import Drawable
 from headspan.render.widths import clusters, columns, visible
 from headspan.tree import Span, depths, headed_spans
@@ -18,6 +19,7 @@ def draw_spans(sentence: Drawable, *, width: int = 80) -> list[list[str]]:
     span from fencepost to fencepost, its head word under the word itself. What is wider than
     `width` columns goes on in the next panel. Raises NotProjective, or TreeError.
     """
+    check_drawn(len(sentence.forms))
     levels: list[list[Span]] = [[] for _ in range(max(depths(sentence.heads), default=-1) + 1)]
     for span, depth in zip(headed_spans(sentence.heads), depths(sentence.heads), strict=True):
         levels[depth].append(span)

@@ -5,17 +5,16 @@ tensors, the rest as JSON in its header.
 from __future__ import annotations
 
 import json
-import os
-import secrets
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from headspan.errors import HeadspanError
+from headspan.files import placed
+from headspan.model_folder import write_tensors
 from headspan.text import Segmenter
 
 
@@ -34,14 +33,8 @@ def save_checkpoint(
 
 
 def _write(path: Path, tensors: dict[str, Tensor], state: Any) -> None:
-    temporary = path.with_name(f".headspan-{secrets.token_hex(6)}.tmp")
-    try:
-        save_file(tensors, temporary, metadata={"state": json.dumps(state)})
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with placed(path) as temporary:
+        write_tensors(temporary, tensors, {"state": json.dumps(state)})
 
 
 def load_checkpoint(

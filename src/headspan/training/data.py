@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headspan import conllu
+from headspan import conllu, limits
 from headspan.batching import batches
 from headspan.config import Data
 from headspan.conllu import NO_HEAD, Sentence
@@ -53,6 +53,10 @@ def keep(sentences: Sequence[Sentence], data: Data) -> Kept:
     dropped: dict[str, int] = {}
     lifted = 0
     for sentence in sentences:
+        if len(sentence) > limits.LONGEST:
+            reason = f"more than {limits.LONGEST:,} words"
+            dropped[reason] = dropped.get(reason, 0) + 1
+            continue
         try:
             check_tree(sentence.heads)
         except TreeError as error:

@@ -19,6 +19,8 @@ from torch import nn
 from headspan.config import Config
 from headspan.conllu import Sentence
 from headspan.errors import HeadspanError
+from headspan.files import open_output
+from headspan.limits import check_parsed
 from headspan.nn.inputs import Vocabularies
 from headspan.nn.network import Loss, Network
 from headspan.nn.pretrained import encoder_table, load_pretrained
@@ -78,6 +80,8 @@ class Trainer:
         self.config = config
         self.folder = folder
         self.dev = read_treebank(config.data.dev, "dev")
+        for number, sentence in enumerate(self.dev, 1):
+            check_parsed(len(sentence), f"{config.data.dev}: sentence {number}")
         self.kept: Kept = keep(read_treebank(config.data.train, "train"), config.data)
         if not self.kept.sentences:
             raise HeadspanError(f"{config.data.train}: no sentence is left to learn from")
@@ -118,17 +122,26 @@ class Trainer:
         t = self.config.training
         return shuffled_batches(self.costs, t.batch_tokens, seed=t.seed, epoch=epoch)
 
-    def resume(self) -> None:
-        """Go on from the checkpoint in the folder."""
+    def resume(self) -> bool:
+        """Go on from the checkpoint in the folder; False if there is none yet.
+
+        So the same command can start a run and, after whatever happened to it, go on with it.
+        """
         path = self.folder / CHECKPOINT
-        if not path.exists():
-            raise HeadspanError(f"{path}: there is no checkpoint to resume from")
-        state = load_checkpoint(path, self.parser.network, self.optimizer)
-        self.progress = Progress(**state)
+        found = path.exists()
+        if found:
+            state = load_checkpoint(path, self.parser.network, self.optimizer)
+            self.progress = Progress(**state)
+        place = [float(self.progress.epoch), float(self.progress.step)]
+        if processes.from_first(place) != place:
+            raise HeadspanError(f"{path}: is not what the first process sees; expected a folder "
+                                "that all processes share")  # fmt: skip
+        return found
 
     def run(self, watch: Watch | None = None) -> None:
         """Train to the end, or until told to stop by SIGINT or SIGTERM."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        self._write_log()
         if self.config.data.segment and processes.rank() == 0:
             self.parser.segmenter = self._segmenter(watch)
         with self._listening():
@@ -251,9 +264,8 @@ class Trainer:
         progress.epoch, progress.step = progress.epoch + 1, 0
         progress.parse, progress.label, progress.tag, progress.words = 0.0, 0.0, 0.0, 0
         self._save()
+        self._write_log()
         if first:
-            with (self.folder / LOG).open("a", encoding="utf-8") as log:
-                log.write(json.dumps(entry) + "\n")
             for sink in self.sinks:
                 sink(progress.epoch * self._steps, {"dev_uas": uas, "dev_las": las})
         if watch:
@@ -275,6 +287,13 @@ class Trainer:
             return
         state = vars(self.progress)
         save_checkpoint(self.folder / CHECKPOINT, self.parser.network, self.optimizer, state)
+
+    def _write_log(self) -> None:
+        """A line an epoch, as the checkpoint has them: whatever happens, the two agree."""
+        if self.progress.history and not processes.rank():
+            lines = [json.dumps(entry) + "\n" for entry in self.progress.history]
+            with open_output(self.folder / LOG) as stream:
+                stream.write("".join(lines).encode())
 
     @contextmanager
     def _listening(self) -> Iterator[None]:
@@ -306,7 +325,10 @@ def rate(place: float, epochs: int, warmup: float) -> float:
 
 
 def train(config: Config, folder: str | Path, *, resume: bool = False) -> Parser:
-    """Train a parser and give back the best one by dev LAS."""
+    """Train a parser and give back the best one by dev LAS.
+
+    resume: go on from the checkpoint in the folder, if there is one.
+    """
     trainer = Trainer(config, Path(folder))
     if resume:
         trainer.resume()

@@ -10,11 +10,15 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
 import torch
 from torch import distributed, nn
+from torch.distributed.rendezvous import rendezvous
 
 from headspan.errors import HeadspanError
+
+_PATIENCE = timedelta(days=1)  # with the first process, which may be training a segmenter
 
 
 @contextmanager
@@ -27,12 +31,42 @@ def joined() -> Iterator[None]:
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield
         return
-    distributed.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
+    _join()
     yield
-    distributed.barrier()
+    with _others():
+        distributed.barrier()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
+
+
+def _join() -> None:
+    """Meet the other processes, on a page of their own in torchrun's store.
+
+    When torchrun starts processes again, torch 2.13 gives them the store of those that died, with
+    their addresses in it. On one machine the number of the attempt keeps them apart; on several it
+    need not be the same, and TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 makes torchrun take a new store.
+    """
+    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+    store, number, size = next(iter(rendezvous("env://")))
+    if os.environ.get("GROUP_WORLD_SIZE") == "1":
+        attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+        store = distributed.PrefixStore(f"attempt {attempt}", store)  # type: ignore[attr-defined]
+    distributed.init_process_group(
+        backend, store=store, rank=number, world_size=size, timeout=_PATIENCE
+    )
+
+
+@contextmanager
+def _others() -> Iterator[None]:
+    """Say in one line what has happened if the others cannot be reached."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise HeadspanError(
+            "another process of this training is gone; go on with --resume from the last "
+            f"checkpoint ({str(error).splitlines()[0]})"
+        ) from error
 
 
 def device(wanted: str) -> torch.device:
@@ -64,7 +98,8 @@ def add_gradients(parameters: Iterable[nn.Parameter]) -> None:
             p.grad = torch.zeros_like(p)
     gradients = [p.grad for p in wanted if p.grad is not None]
     flat = torch.cat([gradient.flatten() for gradient in gradients])
-    distributed.all_reduce(flat)
+    with _others():
+        distributed.all_reduce(flat)
     pieces = torch.split(flat, [gradient.numel() for gradient in gradients])
     for gradient, piece in zip(gradients, pieces, strict=True):
         gradient.copy_(piece.view_as(gradient))
@@ -75,7 +110,8 @@ def total(values: list[float]) -> list[float]:
     if count() == 1:
         return values
     summed = torch.tensor(values, dtype=torch.double)
-    distributed.all_reduce(summed)
+    with _others():
+        distributed.all_reduce(summed)
     return list(summed.tolist())
 
 
@@ -84,5 +120,6 @@ def from_first(values: list[float]) -> list[float]:
     if count() == 1:
         return values
     told = torch.tensor(values, dtype=torch.double)
-    distributed.broadcast(told, 0)
+    with _others():
+        distributed.broadcast(told, 0)
     return list(told.tolist())

@@ -1,0 +1,80 @@
+"""One parser in the hands of many threads."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+from corpus.conftest import model  # noqa: F401 (a fixture)
+from headspan import conllu
+from headspan.conllu import Sentence, numerals
+from headspan.inference import Constraints
+from headspan.parser import Parser
+from training.conftest import treebank  # noqa: F401 (a fixture)
+
+THREADS = 8
+
+
+def at_once(call: Callable[[], Any]) -> list[Any]:
+    """What a call gives in each of several threads that begin together."""
+    barrier = Barrier(THREADS)
+
+    def work(_: int) -> Any:
+        barrier.wait()
+        return call()
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(work, range(THREADS)))
+
+
+@pytest.fixture(scope="module")
+def parser(model: Path) -> Parser:  # noqa: F811
+    return Parser.load(model)
+
+
+@pytest.fixture(scope="module")
+def sentences(treebank: Path) -> list[Sentence]:  # noqa: F811
+    return list(conllu.read(treebank / "train.conllu"))
+
+
+def calls(parser: Parser, sentences: list[Sentence]) -> dict[str, Callable[[], Any]]:
+    text = " ".join(" ".join(s.forms) for s in sentences)
+    constraints = [Constraints(root=1 + k % 5) for k in range(len(sentences))]
+    long = Sentence.from_words(["the", "dog", "sees"] * 60)  # row by row
+    return {
+        "parse": lambda: parser.parse(sentences),
+        "pipe": lambda: list(parser.pipe(iter(sentences), retag=True)),
+        "text": lambda: parser(text),
+        "confidence": lambda: parser.parse(sentences, confidence=True, k=3),
+        "constraints": lambda: parser.parse(sentences, constraints=constraints),
+        "long": lambda: parser.parse([long, *sentences[:5]]),
+        "written": lambda: conllu.to_text(parser.parse(sentences)),
+    }
+
+
+@pytest.mark.parametrize(
+    "what", ["parse", "pipe", "text", "confidence", "constraints", "long", "written"]
+)
+def test_the_same_from_each_thread(parser: Parser, sentences: list[Sentence], what: str) -> None:
+    call = calls(parser, sentences)[what]
+    alone = call()
+    assert at_once(call) == [alone] * THREADS
+
+
+def test_all_at_the_same_time(model: Path, sentences: list[Sentence]) -> None:  # noqa: F811
+    fresh = Parser.load(model)  # nothing is compiled, cached or counted yet
+    several = list(calls(fresh, sentences).values())
+    with ThreadPoolExecutor(THREADS) as pool:
+        mixed = list(pool.map(lambda k: several[k % len(several)](), range(2 * len(several))))
+    assert mixed == [call() for call in several] * 2
+
+
+def test_numerals_of_all_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths = iter([600, 9000] * THREADS * 4)
+    for _ in range(8):
+        monkeypatch.setattr(numerals, "_ids", ())
+        for length, ids in at_once(lambda: (n := next(lengths), numerals.word_ids(n))):
+            assert len(ids) == length
