@@ -24,7 +24,7 @@ from headspan.nn.inputs import Vocabularies, prepare
 from headspan.nn.network import Network, Output, Parsed, Request
 from headspan.nn.pretrained import empty_encoder
 from headspan.nn.subwords import SubwordTokenizer
-from headspan.parse import Parse, Tree
+from headspan.parse import Parse, Tree, without_confidences
 from headspan.pseudoprojective import deprojectivize, relation
 from headspan.stages import stage
 from headspan.text import Segmenter, sentences_from_lines
@@ -109,8 +109,8 @@ class Parser:
         """The sentences with HEAD and DEPREL filled in, and tags where the model has them.
 
         confidence: also give the probability of every arc. k: also give the k best trees.
-        constraints: for every sentence what its tree must and must not contain, or None; the tree
-        is then the best projective one. Sentences of more than 400 words have no confidences, and
+        constraints: for every sentence what its trees must and must not contain, or None; they
+        are then the best projective ones. Sentences of more than 400 words have no confidences, and
         take no constraints. retag: predict tags also where a sentence has some. All else stays.
         """
         if constraints is not None and len(constraints) != len(sentences):
@@ -182,13 +182,15 @@ class Parser:
         alternatives: tuple[Tree, ...] = ()
         if output.alternatives is not None:
             several = output.alternatives[b]
-            trees = [self._tree(several, rank, n) for rank in range(len(several.heads))]
+            ranks = range(len(several.heads))
+            trees = [self._tree(several, rank, n, free=free) for rank in ranks]
             alternatives = tuple(
                 Tree(tuple(heads), tuple(labels), float(score))
                 for (heads, labels), score in zip(trees, several.scores, strict=True)
             )
+        parsed = sentence.with_parse(heads, labels)
         return Parse.of(
-            sentence.with_parse(heads, labels),
+            replace(parsed, misc=without_confidences(parsed.misc)),
             spans=tuple(Span(left, right, k) for k, (left, right) in enumerate(spans, 1)),
             score=float(output.best.scores[b]),
             confidences=chances,

@@ -74,7 +74,11 @@ def test_conllu_in_and_out(client: TestClient, parser: Parser) -> None:
 
 def test_constraints(client: TestClient, parser: Parser) -> None:
     asked = [{"sentence": 2, "required": [[8, 2]], "forbidden": [[0, 3]]}]
-    free, bound = ask(client, words=[WORDS, WORDS], constraints=asked)
+    free, bound = ask(client, words=[WORDS, WORDS], constraints=asked, best=3)
+    assert free["best"][0]["heads"] == free["heads"]
+    assert bound["best"][0]["heads"] == bound["heads"]
+    assert len(bound["best"]) == 3
+    assert all(tree["heads"][1] == 8 and tree["heads"][2] != 0 for tree in bound["best"])
     (expected,) = parser.parse(
         [WORDS], constraints=[Constraints(required_arcs=[(8, 2)], forbidden_arcs=[(0, 3)])]
     )

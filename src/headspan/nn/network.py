@@ -189,7 +189,11 @@ class Network(nn.Module):
             confidences = chances[np.arange(len(n))[:, None], best.heads.clip(0), word]
         alternatives = None
         if wanted.k > 1:
-            alternatives = [self._alternatives(context, scores, b, wanted.k) for b in range(len(n))]
+            bounds = wanted.constraints or [None] * len(n)
+            alternatives = [
+                self._alternatives(context, scores, b, wanted.k, some)
+                for b, some in enumerate(bounds)
+            ]
         numbers = [(column[:, 1:-1, 2:].argmax(-1) + 2).cpu().numpy() for column in tags]
         return Output(best, numbers, confidences, alternatives)
 
@@ -203,8 +207,10 @@ class Network(nn.Module):
             self.arcs(context) if structure != "span" else None,
         )
 
-    def _alternatives(self, context: Tensor, scores: TreeScores, b: int, k: int) -> Parsed:
-        trees = scores.next_best(b, k)
+    def _alternatives(
+        self, context: Tensor, scores: TreeScores, b: int, k: int, constraints: Constraints | None
+    ) -> Parsed:
+        trees = scores.next_best(b, k, constraints)
         count, n = len(trees.heads), int(scores.lengths[b])
         same = context[b, : n + 2].expand(count, -1, -1)
         return self._labelled(same, trees, torch.full((count,), n))

@@ -25,8 +25,6 @@ def make_job(asked: ParseRequest, parser: Parser, limits: Limits) -> Job:
 
     Sentences are checked at once, those of a raw text when they have been found.
     """
-    if asked.best > 1 and parser.config.model.structure == "joint":
-        raise RefusalError(422, "best: the k best trees are not there for the structure joint")
     wanted = Wanted(asked.confidence, asked.best, asked.retag)
     constraints = read_constraints(asked.constraints)
     if asked.text is not None:

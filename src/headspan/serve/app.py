@@ -193,8 +193,7 @@ class _Service:
 def _warm_up(parser: Parser) -> None:
     """Load the compiled loops, so that no request has to wait for them."""
     words = ["Well", ",", "hello", "!"]
-    k = 1 if parser.config.model.structure == "joint" else 2
-    parser.parse([words], confidence=True, k=k)
+    parser.parse([words], confidence=True, k=2)
     parser.parse([words], constraints=[Constraints(required_arcs=[(1, 2)])])
     list(parser.sentences(["Well, hello!"]))
 
