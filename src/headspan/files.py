@@ -90,9 +90,8 @@ class _Again(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        found = self._start[: len(buffer)] or cast(
-            io.BufferedReader, self._stream
-        ).read1(len(buffer))
+        stream = cast(io.BufferedReader, self._stream)
+        found = self._start[: len(buffer)] or stream.read1(len(buffer))
         self._start = self._start[len(buffer) :]
         buffer[: len(found)] = found
         return len(found)

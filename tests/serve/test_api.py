@@ -106,6 +106,13 @@ def test_contradictions(required: Any, forbidden: Any, why: str | None) -> None:
     assert contradiction(required, forbidden) == why
 
 
+def test_many_constraints_are_refused_at_once(client: TestClient) -> None:
+    arcs = [[k + 1, k] for k in range(1, 100_000)]  # looking at all pairs would take hours
+    assert "a sentence may have 200 words" in refused(
+        client, 422, words=[WORDS], constraints=[{"required": arcs}]
+    )
+
+
 def test_constraints_that_leave_no_tree(client: TestClient) -> None:
     def said(**some: Any) -> str:
         return refused(client, 422, words=[["a", "b"], ["a", "b"]], constraints=[some])

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import IO, cast
 
 from headspan.conllu import projective
-from headspan.conllu.errors import shown
 from headspan.conllu.numerals import spelled, word_ids
 from headspan.conllu.sentence import NO_HEAD, Format, Sentence
-from headspan.errors import HeadspanError, check_choice
+from headspan.errors import HeadspanError, check_choice, shown
 from headspan.files import PathLike, is_text, open_output
 
 

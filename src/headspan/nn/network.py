@@ -23,6 +23,8 @@ from headspan.nn.tagger import Tagger, tag_loss
 from headspan.nn.trees import TreeScores
 from headspan.stages import stage
 
+_MOST_LAYERS = 100
+
 
 @dataclass(frozen=True, slots=True)
 class Gold:
@@ -99,6 +101,8 @@ class Network(nn.Module):
             if encoder is not None
             else None
         )
+        if model.lstm_layers > _MOST_LAYERS:
+            raise HeadspanError(f"model.lstm_layers is {model.lstm_layers}; at most {_MOST_LAYERS}")
         self.model = model
         self.inputs = WordInputs(model, vocabularies, pretrained)
         size = self.inputs.size

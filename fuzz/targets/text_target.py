@@ -1,0 +1,51 @@
+"""Bytes as raw text: every character in one token, a tree for every sentence, in any pieces."""
+
+from collections.abc import Iterator
+
+from headspan import conllu
+
+from .golden import check_tree, parser
+
+WORDS = (
+    b" ", b"\n", b"\n\n", b"\r\n", b"\t", b"\0", b". ", b"the dog sees", b"\xe2\x80\xa8",
+    b"\xe2\x80\xa9", b"\xcc\x81", b"\xf0\x9f\x91\xa9\xe2\x80\x8d", b"\xed\xa0\x80", b"\xc2\xa0",
+    b"\xef\xbb\xbf", b"\xe0\xb8\x81", b"\xc4\xb0",
+)  # fmt: skip
+_LONGEST = 300
+
+
+def seeds() -> Iterator[bytes]:
+    yield from (b"\0the dog sees a cat with every hearing . a cat likes the Arrow !", b"", b"\3 ")
+    yield from (b"\5One. Two!\n\nThree?\r\n- four", "\7日本語。Été, naïve “quotes”…".encode())
+    yield from (b"\2a\0b\ttab", b"\1" + b"x" * 200, "\4👩‍👩‍👧 e\u0301\u2028\u2029".encode())
+
+
+def check(data: bytes) -> None:
+    cut, text = data[:1], data[1 : _LONGEST + 1].decode(errors="surrogateescape")
+    sentences = list(parser().sentences([text]))
+    place = ord(cut or b"\0") % (len(text) + 1)
+    assert list(parser().sentences([text[:place], text[place:]])) == sentences
+    _check_tokens(text, sentences)
+    for lines in ({"lines": True}, {"pretokenized": True}):
+        _check_tokens(text, list(parser().sentences([text], **lines)))
+    parsed = parser().parse(sentences, confidence=len(text) % 2 == 0, k=1 + len(text) % 3)
+    for parse in parsed:
+        check_tree(parse)
+    written = conllu.to_text(parse.with_confidences() for parse in parsed)
+    again = list(conllu.parse(written, format="conllu"))
+    assert [(s.forms, s.heads, s.deprels) for s in again] == [
+        (s.forms, s.heads, s.deprels) for s in parsed
+    ]
+
+
+def _check_tokens(text: str, sentences: list[conllu.Sentence]) -> None:
+    """The tokens are what the text has between white space, where they say that they stand."""
+    end = 0
+    for sentence in sentences:
+        for token in sentence.tokens:
+            said = dict(part.split("=") for part in token.misc.split("|"))
+            first, last = map(int, said["TokenRange"].split(":"))
+            assert not text[end:first].strip(), (text, token)
+            assert len("".join(token.form.split())) == len("".join(text[first:last].split()))
+            end = last
+    assert not text[end:].strip()
