@@ -9,6 +9,7 @@ import json
 import logging
 from collections.abc import Iterator
 from typing import Any
+from xml.etree import ElementTree
 
 from headspan import conllu
 from headspan.serve import create_app
@@ -49,6 +50,8 @@ def check(data: bytes) -> None:
     elif body.startswith(b'{"sentences"'):
         for sentence in json.loads(body)["sentences"]:
             assert sentence["heads"].count(0) == bool(sentence["words"])
+            for drawing in sentence.get("drawing", {}).values():
+                ElementTree.fromstring(drawing)
     else:
         list(conllu.parse(body.decode(), format="conllu"))
 

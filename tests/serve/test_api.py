@@ -106,6 +106,19 @@ def test_contradictions(required: Any, forbidden: Any, why: str | None) -> None:
     assert contradiction(required, forbidden) == why
 
 
+def test_sentences_without_words_count(client: TestClient) -> None:
+    assert "more than 20,000 words" in refused(client, 413, words=[[]] * 30_000)
+    assert "more than 20,000 words" in refused(client, 413, conllu="#\n\n" * 30_000)
+    assert ask(client, words=[[]] * 3) == ask(client, conllu="\n".join(["", *["#\n"] * 3]))
+
+
+@pytest.mark.parametrize("length", ["\xb2", "9" * 5000, "99999999"])
+def test_a_length_that_is_none(client: TestClient, length: str) -> None:
+    headers = {"Content-Length": length, "Content-Type": "application/json"}
+    request = client.build_request("POST", "/parse", content=b'{"text": "a"}', headers=headers)
+    assert client.send(request).status_code in (200, 413)
+
+
 def test_many_constraints_are_refused_at_once(client: TestClient) -> None:
     arcs = [[k + 1, k] for k in range(1, 100_000)]  # looking at all pairs would take hours
     assert "a sentence may have 200 words" in refused(

@@ -206,7 +206,7 @@ async def _do(size: int, work: Callable[[*_Given], _T], *given: *_Given) -> _T:
 async def _read(request: Request, limits: Limits) -> bytes:
     """The body of a request; raises RefusalError as soon as it is too large, or takes too long."""
     announced = request.headers.get("content-length", "0")
-    if announced.isdigit() and int(announced) > limits.body:
+    if announced.isdecimal() and (len(announced) > 18 or int(announced) > limits.body):
         raise too_large(limits)
     body = bytearray()
     try:
