@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 FUZZ = Path(__file__).parent.parent / "fuzz"
 sys.path.insert(0, str(FUZZ))
 
-from targets import TRACED, target  # noqa: E402
+from targets import NAMES, target  # noqa: E402
 
 EXAMPLES = {"conllu": 150, "conllx": 150, "config": 100, "text": 25, "model": 25, "service": 40}
 FOUND: list[tuple[str, bytes]] = []
 
 
-@pytest.fixture(scope="module", params=list(TRACED))
+@pytest.fixture(scope="module", params=NAMES)
 def fuzzed(request: pytest.FixtureRequest) -> ModuleType:
     found = target(request.param)
     found.name = request.param

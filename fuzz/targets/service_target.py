@@ -8,8 +8,11 @@ import atexit
 import json
 import logging
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 from xml.etree import ElementTree
+
+from fastapi import FastAPI
 
 from headspan import conllu
 from headspan.serve import create_app
@@ -41,7 +44,8 @@ def seeds() -> Iterator[bytes]:
 
 
 def check(data: bytes) -> None:
-    status, body = _loop.run_until_complete(_answer(data))
+    loop, app = _service()
+    status, body = loop.run_until_complete(_answer(app, data))
     if status != 200:
         assert 400 <= status < 500, (status, body)
         detail = json.loads(body)["detail"]
@@ -56,7 +60,7 @@ def check(data: bytes) -> None:
         list(conllu.parse(body.decode(), format="conllu"))
 
 
-async def _answer(data: bytes) -> tuple[int, bytes]:
+async def _answer(app: FastAPI, data: bytes) -> tuple[int, bytes]:
     headers = [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")]
     scope: dict[str, Any] = {
         "type": "http", "method": "POST", "path": "/parse", "raw_path": b"/parse",
@@ -76,13 +80,16 @@ async def _answer(data: bytes) -> tuple[int, bytes]:
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    await _app(scope, receive, send)
+    await app(scope, receive, send)
     return sent[0]["status"], b"".join(message.get("body", b"") for message in sent[1:])
 
 
-logging.getLogger("headspan").setLevel(logging.CRITICAL)
-_app = create_app(parser(), name="golden")
-_loop = asyncio.new_event_loop()
-_life = _app.router.lifespan_context(_app)
-_loop.run_until_complete(_life.__aenter__())
-atexit.register(lambda: _loop.run_until_complete(_life.__aexit__(None, None, None)))
+@cache
+def _service() -> tuple[asyncio.AbstractEventLoop, FastAPI]:
+    logging.getLogger("headspan").setLevel(logging.CRITICAL)
+    app = create_app(parser(), name="golden")
+    loop = asyncio.new_event_loop()
+    life = app.router.lifespan_context(app)
+    loop.run_until_complete(life.__aenter__())
+    atexit.register(lambda: loop.run_until_complete(life.__aexit__(None, None, None)))
+    return loop, app

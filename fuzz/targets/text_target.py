@@ -1,8 +1,12 @@
-"""Bytes as raw text: every character in one token, a tree for every sentence, in any pieces."""
+"""Bytes as raw text: every character in one token, a tree for every sentence, in any pieces.
+
+The first byte says what is done with the text beside finding its sentences.
+"""
 
 from collections.abc import Iterator
 
 from headspan import conllu
+from headspan.parse import Parse
 
 from .golden import check_tree, parser
 
@@ -11,24 +15,36 @@ WORDS = (
     b"\xe2\x80\xa9", b"\xcc\x81", b"\xf0\x9f\x91\xa9\xe2\x80\x8d", b"\xed\xa0\x80", b"\xc2\xa0",
     b"\xef\xbb\xbf", b"\xe0\xb8\x81", b"\xc4\xb0",
 )  # fmt: skip
-_LONGEST = 300
+_LONGEST = 150
 
 
 def seeds() -> Iterator[bytes]:
-    yield from (b"\0the dog sees a cat with every hearing . a cat likes the Arrow !", b"", b"\3 ")
-    yield from (b"\5One. Two!\n\nThree?\r\n- four", "\7日本語。Été, naïve “quotes”…".encode())
-    yield from (b"\2a\0b\ttab", b"\1" + b"x" * 200, "\4👩‍👩‍👧 e\u0301\u2028\u2029".encode())
+    texts = (
+        b"the dog sees a cat with every hearing . a cat likes the Arrow !", b"", b" ", b"a\0b\ttab",
+        b"One. Two!\n\nThree?\r\n- four", "日本語。Été, naïve “quotes”…".encode(), b"x" * 140,
+        "👩‍👩‍👧 e\u0301\u2028\u2029".encode(),
+    )  # fmt: skip
+    for number, text in enumerate(texts):
+        yield from (bytes([4 * (number + 2) + way]) + text for way in range(4))
 
 
 def check(data: bytes) -> None:
-    cut, text = data[:1], data[1 : _LONGEST + 1].decode(errors="surrogateescape")
+    first, text = ord(data[:1] or b"\0"), data[1 : _LONGEST + 1].decode(errors="surrogateescape")
     sentences = list(parser().sentences([text]))
-    place = ord(cut or b"\0") % (len(text) + 1)
-    assert list(parser().sentences([text[:place], text[place:]])) == sentences
     _check_tokens(text, sentences)
-    for lines in ({"lines": True}, {"pretokenized": True}):
-        _check_tokens(text, list(parser().sentences([text], **lines)))
-    parsed = parser().parse(sentences, confidence=len(text) % 2 == 0, k=1 + len(text) % 3)
+    place, way = divmod(first, 4)
+    if way == 0:
+        pieces = [text[:place], text[place:]]
+        assert list(parser().sentences(pieces)) == sentences
+    elif way == 1:
+        _check_tokens(text, list(parser().sentences([text], lines=True)))
+    elif way == 2:
+        _check_tokens(text, list(parser().sentences([text], pretokenized=True)))
+    else:
+        _check_parses(parser().parse(sentences, confidence=place % 2 == 0, k=1 + place % 3))
+
+
+def _check_parses(parsed: list[Parse]) -> None:
     for parse in parsed:
         check_tree(parse)
     written = conllu.to_text(parse.with_confidences() for parse in parsed)

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from headspan import config as configuration
@@ -24,6 +23,7 @@ from headspan.nn.inputs import Vocabularies
 from headspan.nn.network import Network
 from headspan.nn.pretrained import empty_encoder, positions
 from headspan.nn.subwords import SubwordTokenizer
+from headspan.outline import outline
 from headspan.text import Segmenter
 
 SEGMENTER = "segmenter."
@@ -85,7 +85,7 @@ def _network(
         encoder = None if tokenizer is None else empty_encoder(encoder_config)
         return Network(config.model, vocabularies, encoder)
 
-    with torch.device("meta"):
+    with outline():
         network = made()
     tensors = fitting(network, tensors, where)
     buffers = sum(buffer.numel() for buffer in network.buffers())

@@ -159,9 +159,12 @@ class JointRecurrence:
         name, i, h = item
         if self._is_leaf(item):
             return np.zeros(1)
-        if name == "L":
-            return self.gamma[i, i + 1 : h, h] + self.left[i + 1 : h, h]
-        return self.right[h:i, h] + self.gamma[h:i, i, h]
+        found: NDArray[np.float64] = (
+            self.gamma[i, i + 1 : h, h] + self.left[i + 1 : h, h]
+            if name == "L"
+            else self.right[h:i, h] + self.gamma[h:i, i, h]
+        )
+        return found
 
     def children(self, item: Any, alternative: int) -> Sequence[Item]:
         """What an alternative is made of."""

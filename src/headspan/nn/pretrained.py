@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from headspan.errors import HeadspanError, shown
 from headspan.nn.bert import Bert, is_plain_bert
 from headspan.nn.subwords import Subwords, SubwordTokenizer, special_numbers
+from headspan.outline import outline
 
 _FETCHING = frozenset(
     {"auto_map", "backbone", "kernel_config", "quantization_config", "use_kernels"}
@@ -125,7 +126,7 @@ def empty_encoder(config: Any) -> nn.Module:
     if not isinstance(config, dict):
         raise HeadspanError(f"the encoder's configuration is {shown(config)}; expected a table")
     if is_plain_bert(config):
-        with torch.device("meta"):  # no memory before the weights are seen to fit
+        with outline():  # no memory before the weights are seen to fit
             return Bert(config)
     from transformers import AutoConfig, AutoModel
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from headspan.conllu import Sentence
 from headspan.errors import HeadspanError, shown
+from headspan.outline import outline
 from headspan.text.assembly import Piece, sentence, writable
 from headspan.text.characters import CATEGORIES, Characters
 from headspan.text.decisions import Decider
@@ -108,7 +108,7 @@ class Segmenter:
         sizes = _sizes(about["sizes"])
         characters = Characters(Vocabulary.from_json(about["characters"], "characters"))
         words = Vocabulary.from_json(about["words"], "units of the text")
-        with torch.device("meta"):  # no memory before the weights are seen to fit
+        with outline():  # no memory before the weights are seen to fit
             network = Network(len(characters.vocabulary), len(words), sizes)
         expected = network.state_dict()
         for name in sorted(set(expected) ^ set(tensors)):
