@@ -75,7 +75,7 @@ def test_changed_seeds(fuzzed: ModuleType) -> None:
 def test_a_target_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     """What would be a wrong answer is seen as one."""
     conllu = target("conllu")
-    monkeypatch.setattr(conllu, "_written", lambda _: b"something else")
+    monkeypatch.setattr(conllu, "_written", lambda _: f"{conllu.SEED}\n".encode())
     with pytest.raises(AssertionError):
         conllu.check(conllu.SEED.encode())
 

@@ -1,6 +1,7 @@
-"""A model folder in which one file is replaced: it loads and parses, or is refused.
+"""A model folder in which one file is another: it loads and parses, or is refused.
 
-The first byte says which file, the others are its content.
+The first byte says what the others are: the content of a file; of the weights the header alone; the
+weights as a whole; or pairs of a place in the weights' numbers and of bits that are turned there.
 """
 
 import atexit
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from headspan.errors import HeadspanError
-from headspan.model_folder import FILES
+from headspan.model_folder import FILES, WEIGHTS
 from headspan.parser import Parser
 
 from .golden import FOLDER, check_tree
@@ -34,22 +35,31 @@ _COPY = _made()
 _ORIGINAL = {name: (FOLDER / name).read_bytes() for name in FILES}
 
 
+_HEADER = 8 + int.from_bytes(_ORIGINAL[WEIGHTS][:8], "little")
+_WHOLE, _TURNED = len(FILES), len(FILES) + 1
+
+
 def seeds() -> Iterator[bytes]:
     for number, name in enumerate(FILES):
-        yield bytes([number]) + _ORIGINAL[name]
+        content = _ORIGINAL[name]
+        yield bytes([number]) + (content[:_HEADER] if name == WEIGHTS else content)
         yield bytes([number])
-    yield b"\1\x80\x04\x95\x10\0\0\0\0\0\0\0\x8c\x02os\x94\x8c\x06system\x94\x93\x94."  # a pickle
-    yield b"\1" + (1 << 60).to_bytes(8, "little") + b"{}"
     header = b'{"a":{"dtype":"F32","shape":[1000000,1000000],"data_offsets":[0,4]}}'
-    yield b"\1" + len(header).to_bytes(8, "little") + header + b"\0\0\0\0"
+    for whole in (
+        b"\x80\x04\x95\x10\0\0\0\0\0\0\0\x8c\x02os\x94\x8c\x06system\x94\x93\x94.",  # a pickle
+        (1 << 60).to_bytes(8, "little") + b"{}",
+        len(header).to_bytes(8, "little") + header + b"\0\0\0\0",
+    ):
+        yield bytes([_WHOLE]) + whole
+    yield from (bytes([_TURNED]) + b"\0\1\x80", bytes([_TURNED]) + b"\x12\x34\x7f\xa0\0\xff")
 
 
 def check(data: bytes) -> None:
-    name = FILES[(data or b"\0")[0] % len(FILES)]
-    (_COPY / name).write_bytes(data[1:])
+    name, content = _file(data)
+    (_COPY / name).write_bytes(content)
     try:
         parser = Parser.load(_COPY)
-        (parse,) = parser.parse([_WORDS], confidence=True, k=2)
+        (parse,) = parser.parse([_WORDS], confidence=True)
         check_tree(parse)
         for parse in parser("the dog sees a cat ."):
             check_tree(parse)
@@ -57,3 +67,18 @@ def check(data: bytes) -> None:
         assert len(str(error)) < 2000
     finally:
         (_COPY / name).write_bytes(_ORIGINAL[name])
+
+
+def _file(data: bytes) -> tuple[str, bytes]:
+    number, rest = (data or b"\0")[0] % (_TURNED + 1), data[1:]
+    weights = _ORIGINAL[WEIGHTS]
+    if number == _WHOLE:
+        return WEIGHTS, rest
+    if number == _TURNED:
+        turned = bytearray(weights)
+        for high, low, bits in zip(rest[::3], rest[1::3], rest[2::3], strict=False):
+            turned[_HEADER + (high << 8 | low) % (len(weights) - _HEADER)] ^= bits
+        return WEIGHTS, bytes(turned)
+    if FILES[number] == WEIGHTS:
+        return WEIGHTS, rest + weights[_HEADER:]
+    return FILES[number], rest
