@@ -112,9 +112,9 @@ def test_sentences_without_words_count(client: TestClient) -> None:
     assert ask(client, words=[[]] * 3) == ask(client, conllu="\n".join(["", *["#\n"] * 3]))
 
 
-@pytest.mark.parametrize("length", ["\xb2", "9" * 5000, "99999999"])
-def test_a_length_that_is_none(client: TestClient, length: str) -> None:
-    headers = {"Content-Length": length, "Content-Type": "application/json"}
+@pytest.mark.parametrize("length", [b"\xb2", b"9" * 5000, b"99999999"])
+def test_a_length_that_is_none(client: TestClient, length: bytes) -> None:
+    headers = {b"Content-Length": length, b"Content-Type": b"application/json"}
     request = client.build_request("POST", "/parse", content=b'{"text": "a"}', headers=headers)
     assert client.send(request).status_code in (200, 413)
 
