@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from headspan.errors import HeadspanError
-from headspan.model_folder import FILES, WEIGHTS
+from headspan.model_folder import CARD, FILES, WEIGHTS
 from headspan.parser import Parser
 
 from .golden import FOLDER, check_tree
@@ -21,7 +21,7 @@ WORDS = (
     b"[[[[", b'{"a":', b'"F16"', b'"F32"', b'"I64"', b'"BF16"', b'"U8"', b'"shape":[', b"../",
     b'"model_type": "roberta"', b"/etc/passwd", b'"\\ud800"', b'"\\n"', b"1000000000000",
 )  # fmt: skip
-_WORDS = ["the", "dog", "sees", "a", "Arrow", "."]
+_NAMES = [name for name in FILES if name != CARD]
 
 
 def _made() -> Path:
@@ -32,15 +32,15 @@ def _made() -> Path:
 
 
 _COPY = _made()
-_ORIGINAL = {name: (FOLDER / name).read_bytes() for name in FILES}
+_ORIGINAL = {name: (FOLDER / name).read_bytes() for name in _NAMES}
 
 
 _HEADER = 8 + int.from_bytes(_ORIGINAL[WEIGHTS][:8], "little")
-_WHOLE, _TURNED = len(FILES), len(FILES) + 1
+_WHOLE, _TURNED = len(_NAMES), len(_NAMES) + 1
 
 
 def seeds() -> Iterator[bytes]:
-    for number, name in enumerate(FILES):
+    for number, name in enumerate(_NAMES):
         content = _ORIGINAL[name]
         yield bytes([number]) + (content[:_HEADER] if name == WEIGHTS else content)
         yield bytes([number])
@@ -58,10 +58,7 @@ def check(data: bytes) -> None:
     name, content = _file(data)
     (_COPY / name).write_bytes(content)
     try:
-        parser = Parser.load(_COPY)
-        (parse,) = parser.parse([_WORDS], confidence=True)
-        check_tree(parse)
-        for parse in parser("the dog sees a cat ."):
+        for parse in Parser.load(_COPY)("the dog sees a cat ."):
             check_tree(parse)
     except HeadspanError as error:
         assert len(str(error)) < 2000
@@ -79,6 +76,6 @@ def _file(data: bytes) -> tuple[str, bytes]:
         for high, low, bits in zip(rest[::3], rest[1::3], rest[2::3], strict=False):
             turned[_HEADER + (high << 8 | low) % (len(weights) - _HEADER)] ^= bits
         return WEIGHTS, bytes(turned)
-    if FILES[number] == WEIGHTS:
+    if _NAMES[number] == WEIGHTS:
         return WEIGHTS, rest + weights[_HEADER:]
-    return FILES[number], rest
+    return _NAMES[number], rest
