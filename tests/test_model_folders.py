@@ -19,7 +19,8 @@ from safetensors.torch import load_file, save_file
 from headspan import conllu, model_folder
 from headspan.errors import HeadspanError
 from headspan.model_folder import FILES, FORMAT, fingerprint
-from headspan.nn.pretrained import empty_encoder
+from headspan.nn.network import Network
+from headspan.nn.pretrained import empty_encoder, encoder_table
 from headspan.parser import Parser
 
 MODELS = Path(__file__).parent / "golden" / "models"
@@ -330,6 +331,25 @@ TINY = {
     "vocab_size": 60, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
     "intermediate_size": 16, "max_position_embeddings": 66, "pad_token_id": 0,
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["roberta", "electra", "distilbert", "albert"])
+def test_encoders_of_transformers_are_saved_and_loaded(
+    folder: Path, tmp_path: Path, kind: str
+) -> None:
+    golden = Parser.load(folder)
+    shape = {**TINY, "dim": 16, "n_layers": 1, "n_heads": 2, "embedding_size": 16}
+    encoder = empty_encoder({"model_type": kind, **shape})
+    made = Parser(
+        Network(golden.config.model, golden.vocabularies, encoder), golden.config,
+        golden.vocabularies, golden.tokenizer, encoder_table(encoder),
+    )  # fmt: skip
+    made.save(tmp_path / "made")
+    loaded = Parser.load(tmp_path / "made")
+    assert loaded(WORDS) == made(WORDS)
+    assert loaded(WORDS * 30) == made(WORDS * 30)  # in several windows
+    change(tmp_path / "made" / "config.json", "tokenizer", "window", value=10**6)
+    refused(tmp_path / "made", "at a time")
 
 
 @pytest.mark.parametrize(

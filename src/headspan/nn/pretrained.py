@@ -133,7 +133,9 @@ def empty_encoder(config: Any) -> nn.Module:
     try:
         table = _harmless(config)
         made = AutoConfig.for_model(table.pop("model_type", None), **table)
-        if made.sub_configs or AutoModel._model_mapping[type(made)].main_input_name != "input_ids":
+        found: Any = AutoModel._model_mapping[type(made)]
+        kind = found[0] if isinstance(found, tuple) else found
+        if made.sub_configs or kind.main_input_name != "input_ids":
             raise HeadspanError(f"the encoder {made.model_type!r} is not one of text alone")
         encoder: nn.Module = AutoModel.from_config(  # type: ignore[no-untyped-call]
             made, trust_remote_code=False, **_extra(made)
