@@ -1,3 +1,4 @@
+import bz2
 import gzip
 import io
 import lzma
@@ -8,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from headspan import conllu
 from headspan.cli.inputs import read_text, sentences
 from headspan.conllu import Sentence, looks_like_conll
 from headspan.errors import HeadspanError
@@ -64,3 +66,32 @@ def test_a_broken_archive_is_one_line(pack: Callable[[bytes], bytes], tmp_path: 
     (tmp_path / "broken").write_bytes(packed)
     with pytest.raises(HeadspanError, match="broken: cannot be read"):
         read_text(str(tmp_path / "broken"))
+
+
+class Dripping(io.RawIOBase):
+    """A pipe that brings one byte at a time."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = io.BytesIO(data)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:
+        found = self.data.read(1)
+        buffer[: len(found)] = found
+        return len(found)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress, bz2.compress])
+def test_archives_are_recognised_byte_by_byte(
+    pack: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for text in ("Big dogs bark.", "B", "", "BZ top\n"):
+        stdin = io.BufferedReader(Dripping(pack(text.encode())))
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=stdin))
+        assert read_text("-") == text
+    stdin = io.BufferedReader(Dripping(pack(WORD.encode())))
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=stdin))
+    assert [s.forms for s in conllu.read("-")] == [("dog",)]
+    assert not stdin.closed

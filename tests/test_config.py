@@ -41,6 +41,16 @@ def test_values_and_overrides(tmp_path: Path) -> None:
         ('[model.embeddings]\ncolumns = "upos"\n', "expected a list"),
         ('[model.embeddings]\ncolumns = ["pos"]\n', "'pos'; expected one of upos, xpos, feats"),
         ("[training\n", "c.toml: is not TOML"),
+        ("x = " + "[" * 10_000, "c.toml: is not TOML"),
+        ("[training]\nepochs = " + "9" * 5000 + "\n", "c.toml: is not TOML"),
+        ("[training]\nclip = " + "9" * 400 + "\n", "training.clip is 9+…; expected at most"),
+        ("[training]\nclip = inf\n", "training.clip is inf; expected at most"),
+        ("[training]\nclip = nan\n", "training.clip is nan; expected"),
+        ("[training]\nbetas = [0.9]\n", r"training.betas is \[0.9\]; expected 2"),
+        ("[training]\nbetas = [0.9, 1.0]\n", "training.betas is 1.0; expected less than 1"),
+        ("[model]\ndropout = 1\n", "model.dropout is 1; expected less than 1"),
+        ("[model]\nscore_size = 0\n", "model.score_size is 0; expected at least 1"),
+        ('data = "' + "x" * 5000 + '"\n', "data is not a table"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(tmp_path: Path, text: str, message: str) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from conftest import SHARED, shared
 from headspan import HeadspanError, conllu
-from headspan.conllu import NO_HEAD, EmptyNode, MultiwordToken, Sentence
+from headspan.conllu import NO_HEAD, ConlluError, EmptyNode, MultiwordToken, Sentence
 from headspan.tree import NotProjective
 from sentences import blocks
 
@@ -398,3 +398,30 @@ def test_errors_travel_between_processes() -> None:
     assert (str(again), again.line) == (str(error), 1)
     arc = pickle.loads(pickle.dumps(NotProjective((1, 2)))).arc
     assert arc == (1, 2)
+
+
+def test_a_carriage_return_is_not_taken_for_a_line_end() -> None:
+    (word,) = conllu.parse(WORD + "\n\n")
+    for broken in (replace(word, misc=("a\r",)), replace(word, comments=("# a\r",))):
+        with pytest.raises(HeadspanError, match="ends in a carriage return"):
+            conllu.to_text([broken])
+    with pytest.raises(HeadspanError, match="ends in a carriage return"):
+        conllu.to_text([replace(word, misc=("PHEAD=0|PDEPREL=a\r",))], format="conllx")
+    (windows,) = conllu.parse(WORD + "\r\n\r\n")  # where a line ends so, there is no doubt
+    there = replace(windows, misc=("a\r",))
+    assert list(conllu.parse(conllu.to_text([there, word]))) == [there, word]
+
+
+@given(st.lists(st.tuples(st.lists(blocks(), max_size=2), st.text("\n\r", max_size=4)), max_size=4))
+def test_sentences_of_any_files_make_one_file(files: list[tuple[list[list[str]], str]]) -> None:
+    sentences: list[Sentence] = []
+    for some, end in files:
+        text = "\n\n".join("\n".join(lines) for lines in some) + end
+        try:
+            sentences += conllu.parse(text, format="conllu")
+        except ConlluError:  # a line of carriage returns
+            continue
+    again = conllu.parse(conllu.to_text(sentences), format="conllu")
+    assert [s for s in again if len(s) or s.comments] == [
+        s for s in sentences if len(s) or s.comments
+    ]

@@ -139,3 +139,11 @@ def test_conllx_errors() -> None:
         list(conllu.parse("1 a _ N N _ 0 r _ _\n2 b _ N N _ 1 r _\n\n"))
     with pytest.raises(ConlluError, match="the ID '1-2'"):
         list(conllu.parse(rows("1-2", "1", "2"), format="conllx"))
+
+
+def test_a_projective_head_is_given_back_or_refused() -> None:
+    row = "1\ta\t_\tN\tN\t_\t0\troot\t{}\troot|PDEPREL=x\n\n"
+    good = row.format("0")
+    assert conllu.to_text(conllu.parse(good, format="conllx"), format="conllx") == good
+    with pytest.raises(ConlluError, match=r"the PHEAD '0\|PDEPREL=y'; expected a number, or _"):
+        list(conllu.parse(row.format("0|PDEPREL=y"), format="conllx"))

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from headspan.errors import HeadspanError
+from headspan.errors import HeadspanError, shown
+from headspan.files import reason
 
 _T = TypeVar("_T")
 
@@ -124,17 +125,21 @@ class Config:
 
 def read_config(path: str | Path, overrides: Mapping[str, str] | None = None) -> Config:
     """A configuration from a TOML file, with values for dotted keys put in over it."""
-    try:
-        with Path(path).open("rb") as file:
-            table = tomllib.load(file)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise HeadspanError(f"{path}: cannot be read: {reason}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise HeadspanError(f"{path}: is not TOML: {error}") from error
+    table = read_toml(path)
     for key, value in (overrides or {}).items():
         _put(table, key, value)
     return from_table(Config, table, str(path))
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """What a TOML file holds. Raises HeadspanError if it holds none, or cannot be read."""
+    try:
+        with Path(path).open("rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise HeadspanError(f"{path}: cannot be read: {reason(error)}") from error
+    except (ValueError, RecursionError) as error:  # also a number of too many digits
+        raise HeadspanError(f"{path}: is not TOML: {error}") from error
 
 
 def from_table(kind: type[_T], table: Any, where: str, prefix: str = "") -> _T:
@@ -164,21 +169,31 @@ def _checked(hint: Any, value: Any, where: str, key: str) -> Any:
         if value in get_args(hint):
             return value
         raise HeadspanError(
-            f"{where}: {key} is {value!r}; expected one of {', '.join(get_args(hint))}"
+            f"{where}: {key} is {shown(value)}; expected one of {', '.join(get_args(hint))}"
         )
     if origin is tuple:
+        kind, last = get_args(hint)[0], get_args(hint)[-1]
         if not isinstance(value, Sequence) or isinstance(value, str):
-            raise HeadspanError(f"{where}: {key} is {value!r}; expected a list")
-        return tuple(_checked(get_args(hint)[0], item, where, key) for item in value)
-    if hint is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if type(value) is not hint:
-        raise HeadspanError(f"{where}: {key} is {value!r}; expected {_NAMES[hint]}")
-    if hint in (int, float) and value < 0:
-        raise HeadspanError(f"{where}: {key} is {value}; expected no negative number")
-    return value
+            raise HeadspanError(f"{where}: {key} is {shown(value)}; expected a list")
+        if last is not Ellipsis and len(value) != len(get_args(hint)):
+            raise HeadspanError(f"{where}: {key} is {shown(value)}; expected {len(get_args(hint))}")
+        return tuple(_checked(kind, item, where, key) for item in value)
+    if type(value) is not hint and not (hint is float and type(value) is int):
+        raise HeadspanError(f"{where}: {key} is {shown(value)}; expected {_NAMES[hint]}")
+    if hint in (int, float) and not 0 <= value <= _LARGEST:
+        what = "no negative number" if value < 0 else f"at most {_LARGEST:,}"
+        raise HeadspanError(f"{where}: {key} is {shown(value)}; expected {what}")
+    name = key.rpartition(".")[2]
+    if name in _BELOW_ONE and value >= 1:
+        raise HeadspanError(f"{where}: {key} is {shown(value)}; expected less than 1")
+    if name in _NOT_ZERO and not value:
+        raise HeadspanError(f"{where}: {key} is 0; expected at least 1")
+    return hint(value)
 
 
+_LARGEST = 10**12
+_BELOW_ONE = {"betas", "dropout", "word_dropout"}
+_NOT_ZERO = {"lstm_size", "score_size", "label_size", "size", "batch_tokens", "accumulate"}
 _NAMES = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
 
 
@@ -191,5 +206,5 @@ def _put(table: dict[str, Any], key: str, value: str) -> None:
             raise HeadspanError(f"{key}: {name} is not a table")
     try:
         table[last] = tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         table[last] = value

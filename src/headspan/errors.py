@@ -15,3 +15,14 @@ def check_choice(name: str, value: Any, choices: Any) -> None:
     if value not in get_args(choices):
         allowed = ", ".join(map(str, get_args(choices)))
         raise HeadspanError(f"{name} is {value!r}; expected one of {allowed}")
+
+
+def shown(value: Any, most: int = 40) -> str:
+    """What was found, for a message: quoted, control characters escaped, never long."""
+    if isinstance(value, str):
+        return repr(value if len(value) <= most else value[:most] + "…")
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):  # deep nesting; a number of too many digits
+        return f"a {type(value).__name__}"
+    return text if len(text) <= most else text[:most] + "…"

@@ -20,7 +20,7 @@ from typing import IO, Any, BinaryIO, TypeAlias, cast
 
 from headspan.errors import HeadspanError
 
-_GZIP, _XZ, _BZIP2, _ZSTD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"BZh", b"\x28\xb5\x2f\xfd"
+_MARKS = _GZIP, _XZ, _BZIP2, _ZSTD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"BZh", b"\x28\xb5\x2f\xfd"
 
 PathLike: TypeAlias = str | os.PathLike[str]
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
@@ -34,14 +34,14 @@ def open_input(path: PathLike, opened: ExitStack) -> BinaryIO:
     Compression is seen from the first bytes, so it works for standard input too. `opened` closes
     what was opened.
     """
-    if path == "-":
-        if sys.stdin is None:
-            raise HeadspanError("standard input is closed")
-        return decompressed(sys.stdin.buffer, opened)
+    if path == "-" and sys.stdin is None:
+        raise HeadspanError("standard input is closed")
     try:
+        if path == "-":
+            return decompressed(sys.stdin.buffer, opened)
         return decompressed(opened.enter_context(Path(path).open("rb")), opened)
     except (OSError, ValueError) as error:
-        raise HeadspanError(f"{os.fspath(path)}: cannot be read: {reason(error)}") from error
+        raise HeadspanError(f"{input_name(path)}: cannot be read: {reason(error)}") from error
 
 
 def input_name(path: PathLike) -> str:
@@ -67,6 +67,10 @@ def decompressed(stream: BinaryIO, opened: ExitStack) -> BinaryIO:
         opened.callback(buffered.detach)  # or the buffer would close a stream that is not ours
         stream = cast(BinaryIO, buffered)
     start = cast(io.BufferedReader, stream).peek(len(_XZ))
+    if start and any(mark.startswith(start) for mark in _MARKS) and start not in _MARKS:
+        # a pipe may bring the first bytes one by one
+        start = stream.read(len(_XZ))
+        stream = cast(BinaryIO, io.BufferedReader(_Again(start, stream)))
     if start.startswith(_GZIP):
         return cast(BinaryIO, opened.enter_context(gzip.open(stream)))
     if start.startswith(_XZ):
@@ -76,6 +80,24 @@ def decompressed(stream: BinaryIO, opened: ExitStack) -> BinaryIO:
     if start.startswith(_ZSTD):
         return _unpacked_zstd(stream)
     return stream
+
+
+class _Again(io.RawIOBase):
+    """A stream with the bytes in front of it that were read already; closing it closes nothing."""
+
+    def __init__(self, start: bytes, stream: BinaryIO) -> None:
+        self._start = start
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        stream = cast(io.BufferedReader, self._stream)
+        found = self._start[: len(buffer)] or stream.read1(len(buffer))
+        self._start = self._start[len(buffer) :]
+        buffer[: len(found)] = found
+        return len(found)
 
 
 def _unpacked_zstd(stream: BinaryIO) -> BinaryIO:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headspan.errors import HeadspanError
-from headspan.files import placed
+from headspan.errors import HeadspanError, shown
+from headspan.files import placed, reason
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -62,28 +63,22 @@ class ModelFolder:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> ModelFolder:
-        """Read a folder of this format. Raises HeadspanError if it is not one, or not whole."""
-        from safetensors import SafetensorError
-        from safetensors.torch import load_file
+        """Read a folder of this format. Raises HeadspanError if it is not one, or not whole.
 
+        Nothing outside the folder is read: no link that leads out of it, no pipe, no device.
+        """
         folder = Path(path)
-        about = _read_json(folder / CONFIG)
-        found = about.pop("format", None) if isinstance(about, dict) else None
-        if found != FORMAT:
-            raise HeadspanError(
-                f"{folder}: its format is {found!r}; this version of headspan reads {FORMAT}"
-            )
-        try:
-            tensors = load_file(folder / WEIGHTS)
-        except (OSError, SafetensorError) as error:
-            raise HeadspanError(f"{folder / WEIGHTS}: cannot be read: {error}") from error
+        about = _read_json(_own(folder, CONFIG))
+        _check_format(about, folder)
+        tensors = _read_tensors(_own(folder, WEIGHTS))
+        there = {name: _own(folder, name) for name in FILES if os.path.lexists(folder / name)}
         return cls(
             about,
             tensors,
-            _read_json(folder / VOCABULARIES),
-            _read_text(folder / TOKENIZER) if (folder / TOKENIZER).exists() else None,
-            _read_json(folder / SEGMENTER) if (folder / SEGMENTER).exists() else None,
-            _read_text(folder / CARD) if (folder / CARD).exists() else "",
+            _read_json(_own(folder, VOCABULARIES)),
+            _read_text(there[TOKENIZER]) if TOKENIZER in there else None,
+            _read_json(there[SEGMENTER]) if SEGMENTER in there else None,
+            _read_text(there[CARD]) if CARD in there else "",
         )
 
 
@@ -116,17 +111,21 @@ def fingerprint(folder: Path) -> str:
     """The SHA-256 of all that a model's parses depend on: its files but for the card."""
     found = hashlib.sha256()
     for name in FILES:
-        if name != CARD and (folder / name).exists():
+        if name != CARD and os.path.lexists(folder / name):
+            path = _own(folder, name)
             try:
-                with (folder / name).open("rb") as file:
+                with path.open("rb") as file:
                     found.update(hashlib.file_digest(file, "sha256").digest() + name.encode())
             except OSError as error:
-                raise HeadspanError(f"{folder / name}: cannot be read: {error}") from error
+                raise HeadspanError(f"{path}: cannot be read: {error}") from error
     return found.hexdigest()
 
 
-def fill(network: nn.Module, tensors: dict[str, Tensor], where: str) -> None:
-    """Put tensors into a network; each must be there, fit, and belong."""
+def fitting(network: nn.Module, tensors: dict[str, Tensor], where: str) -> dict[str, Tensor]:
+    """The tensors as a network takes them; each must be there, fit, and belong.
+
+    The network may be without memory, on the device `meta`.
+    """
     tensors = _unpacked(tensors, where)
     expected = network.state_dict()
     for name in sorted(expected.keys() ^ tensors.keys()):
@@ -140,7 +139,7 @@ def fill(network: nn.Module, tensors: dict[str, Tensor], where: str) -> None:
             )
         if tensor.dtype != expected[name].dtype:
             raise HeadspanError(f"{where}: the tensor {name} holds {tensor.dtype}")
-    network.load_state_dict(tensors, assign=True)
+    return tensors
 
 
 def packed(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -170,7 +169,7 @@ def _unpacked(tensors: dict[str, Tensor], where: str) -> dict[str, Tensor]:
             continue
         scale = tensors.get(name + _SCALE)
         if tensor.dtype == torch.int8 and scale is not None:
-            if scale.shape != (len(tensor), 1) or scale.dtype != torch.float32:
+            if tensor.dim() != 2 or scale.shape != (len(tensor), 1) or scale.dtype != torch.float32:
                 raise HeadspanError(f"{where}: the tensor {name}{_SCALE} does not fit {name}")
             tensor = tensor * scale
         whole[name] = tensor.float() if tensor.dtype == torch.float16 else tensor
@@ -182,6 +181,52 @@ def _write_json(path: Path, data: Any) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
 
+def _check_format(about: Any, folder: Path) -> None:
+    """Take the format out of config.json; raises HeadspanError if it is not one of ours."""
+    if not isinstance(about, dict):
+        raise HeadspanError(f"{folder / CONFIG}: is not a table")
+    found = about.pop("format", None)
+    if found == FORMAT and type(found) is int:
+        return
+    advice = "it was not written by headspan"
+    if type(found) is int and found > FORMAT:
+        advice = "a newer headspan wrote it; install a newer version to load it"
+    raise HeadspanError(
+        f"{folder}: its format is {shown(found)}; this version of headspan reads {FORMAT}: {advice}"
+    )
+
+
+def _own(folder: Path, name: str) -> Path:
+    """The path of a file in a folder; raises HeadspanError for what only looks like one.
+
+    A link may lead to another place in the folder. In the cache of the Hugging Face hub, where a
+    model's files are links to blobs, it may also lead there.
+    """
+    path = folder / name
+    try:
+        real, homes = path.resolve(strict=True), [folder.resolve()]
+        if folder.parent.name == "snapshots":
+            homes.append(folder.parent.parent.resolve() / "blobs")
+        mode = real.stat().st_mode
+    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
+        raise HeadspanError(f"{path}: cannot be read: {reason(error)}") from error
+    if not any(real.is_relative_to(home) for home in homes):
+        raise HeadspanError(f"{path}: is a link to {real}, which is not in the model folder")
+    if not stat.S_ISREG(mode):
+        raise HeadspanError(f"{path}: is not a file")
+    return path
+
+
+def _read_tensors(path: Path) -> dict[str, Tensor]:
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        return load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise HeadspanError(f"{path}: cannot be read: {error}") from error
+
+
 def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
@@ -191,6 +236,21 @@ def _read_text(path: Path) -> str:
 
 def _read_json(path: Path) -> Any:
     try:
-        return json.loads(_read_text(path))
+        return json.loads(
+            _read_text(path), object_pairs_hook=_table, parse_constant=_no_such_number
+        )
     except (ValueError, RecursionError) as error:
         raise HeadspanError(f"{path}: is not JSON: {error}") from error
+
+
+def _table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in table:
+            raise ValueError(f"the key {shown(name)} is there twice")
+        table[name] = value
+    return table
+
+
+def _no_such_number(name: str) -> Any:
+    raise ValueError(f"{name} is not a number of JSON")

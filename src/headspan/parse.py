@@ -54,11 +54,11 @@ class Parse(Sentence):
     def with_confidences(self) -> Sentence:
         """The sentence alone, with the probability of every arc as `Confidence=` in MISC."""
         misc = []
-        for kept, chance in zip_longest(self.misc, self.confidences):
-            others = [part for part in kept.split("|") if not part.startswith(("_", "Confidence="))]
+        for kept, chance in zip_longest(without_confidences(self.misc), self.confidences):
             if chance is not None:
-                others.append(f"Confidence={chance:.4f}")
-            misc.append("|".join(others) or "_")
+                kept = "" if kept == "_" else f"{kept}|"
+                kept += f"Confidence={chance:.4f}"
+            misc.append(kept)
         return replace(self.plain(), misc=tuple(misc))
 
     def as_json(self) -> dict[str, Any]:
@@ -82,3 +82,13 @@ class Parse(Sentence):
                 for tree in self.alternatives
             ]
         return found
+
+
+def without_confidences(misc: Iterable[str]) -> tuple[str, ...]:
+    """The MISC column without `Confidence=`: what was said there of another tree."""
+    return tuple(
+        "|".join(part for part in kept.split("|") if not part.startswith("Confidence=")) or "_"
+        if "Confidence=" in kept
+        else kept
+        for kept in misc
+    )

@@ -10,7 +10,6 @@ from typing import Any, overload
 
 import numpy as np
 import torch
-from torch import Tensor, nn
 
 from headspan import config as configuration
 from headspan.batching import batches
@@ -20,18 +19,17 @@ from headspan.errors import HeadspanError
 from headspan.hub import find_or_fetch, upload
 from headspan.inference import Constraints
 from headspan.limits import check_parsed
-from headspan.model_folder import ModelFolder, fill, find_model, packed
+from headspan.loading import SEGMENTER, assemble
+from headspan.model_folder import ModelFolder, find_model, packed
 from headspan.nn.inputs import Vocabularies, prepare
 from headspan.nn.network import Network, Output, Parsed, Request
-from headspan.nn.pretrained import empty_encoder
 from headspan.nn.subwords import SubwordTokenizer
-from headspan.parse import Parse, Tree
+from headspan.parse import Parse, Tree, without_confidences
 from headspan.pseudoprojective import deprojectivize, relation
 from headspan.stages import stage
 from headspan.text import Segmenter, sentences_from_lines
 from headspan.tree import Span
 
-_SEGMENTER = "segmenter."  # before the names of its tensors
 _BATCH = 1024  # subwords or words a batch, padding counted; more leave a CPU's caches
 _AHEAD = 1024  # sentences that are read ahead and sorted by length
 
@@ -110,8 +108,8 @@ class Parser:
         """The sentences with HEAD and DEPREL filled in, and tags where the model has them.
 
         confidence: also give the probability of every arc. k: also give the k best trees.
-        constraints: for every sentence what its tree must and must not contain, or None; the tree
-        is then the best projective one. Sentences of more than 400 words have no confidences, and
+        constraints: for every sentence what its trees must and must not contain, or None; they
+        are then the best projective ones. Sentences of more than 400 words have no confidences, and
         take no constraints. retag: predict tags also where a sentence has some. All else stays.
         Raises HeadspanError for a sentence of more than 2,000 words.
         """
@@ -192,13 +190,15 @@ class Parser:
         alternatives: tuple[Tree, ...] = ()
         if output.alternatives is not None:
             several = output.alternatives[b]
-            trees = [self._tree(several, rank, n) for rank in range(len(several.heads))]
+            ranks = range(len(several.heads))
+            trees = [self._tree(several, rank, n, free=free) for rank in ranks]
             alternatives = tuple(
                 Tree(tuple(heads), tuple(labels), float(score))
                 for (heads, labels), score in zip(trees, several.scores, strict=True)
             )
+        parsed = sentence.with_parse(heads, labels)
         return Parse.of(
-            sentence.with_parse(heads, labels),
+            replace(parsed, misc=without_confidences(parsed.misc)),
             spans=tuple(Span(left, right, k) for k, (left, right) in enumerate(spans, 1)),
             score=float(output.best.scores[b]),
             confidences=chances,
@@ -259,7 +259,7 @@ class Parser:
         segmenter = None
         if self.segmenter is not None:
             weights, segmenter = self.segmenter.state()
-            tensors |= {_SEGMENTER + name: tensor for name, tensor in weights.items()}
+            tensors |= {SEGMENTER + name: tensor for name, tensor in weights.items()}
         card = self.card or "# A headspan model\n"
         ModelFolder(about, tensors, self.vocabularies.to_json(), text, segmenter, card).write(path)
 
@@ -267,38 +267,19 @@ class Parser:
     def load(cls, name: str | os.PathLike[str]) -> Parser:
         """A parser from a model folder, or the embedded one of that name.
 
-        Runs nothing that lies in the folder; every tensor must fit.
+        Runs nothing that lies in the folder and reads nothing outside it; every tensor must fit.
         """
         path = find_model(name)
-        folder = ModelFolder.read(path)
-        about = folder.about
-        special, encoder_config = about.pop("tokenizer", None), about.pop("encoder", None)
-        temperature = about.pop("temperature", 1.0)
-        if not isinstance(temperature, float) or not temperature > 0:
-            raise HeadspanError(f"{path}: its temperature is {temperature!r}")
-        config = configuration.from_table(Config, about, str(path))
-        vocabularies = Vocabularies.from_json(folder.vocabularies)
-        tokenizer = encoder = None
-        if special is not None:
-            if folder.tokenizer is None:
-                raise HeadspanError(f"{path}: has no tokenizer.json")
-            tokenizer = SubwordTokenizer.from_json(folder.tokenizer, special)
-            encoder = empty_encoder(encoder_config)
-        with torch.device("meta" if _is_meta(encoder) else "cpu"):
-            network = Network(config.model, vocabularies, encoder)
-        own, others = _divided(folder.tensors)
-        fill(network, others, str(path))
+        found = assemble(ModelFolder.read(path), str(path))
         return cls(
-            network.eval(),
-            config,
-            vocabularies,
-            tokenizer,
-            encoder_config,
-            segmenter=None
-            if folder.segmenter is None
-            else Segmenter.from_state(own, folder.segmenter),
-            temperature=temperature,
-            card=folder.card,
+            found.network,
+            found.config,
+            found.vocabularies,
+            found.tokenizer,
+            found.encoder_config,
+            segmenter=found.segmenter,
+            temperature=found.temperature,
+            card=found.card,
         )
 
     def save_pretrained(self, path: str | os.PathLike[str]) -> None:
@@ -313,18 +294,6 @@ class Parser:
     def push_to_hub(self, name: str, *, private: bool = False) -> str:
         """Upload the model folder to the Hugging Face hub; gives its address."""
         return upload(self.save, name, private=private)
-
-
-def _divided(tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """The segmenter's tensors, under their own names, and the others."""
-    own = {name: tensor for name, tensor in tensors.items() if name.startswith(_SEGMENTER)}
-    others = {name: tensor for name, tensor in tensors.items() if name not in own}
-    return {name.removeprefix(_SEGMENTER): tensor for name, tensor in own.items()}, others
-
-
-def _is_meta(encoder: nn.Module | None) -> bool:
-    """Whether a network around this encoder can do without memory until its weights are there."""
-    return encoder is None or all(tensor.is_meta for tensor in encoder.state_dict().values())
 
 
 def load(name: str | os.PathLike[str] = "en") -> Parser:

@@ -65,6 +65,8 @@ def test_constraints_equal_filtering(case: Case, data: st.DataObject) -> None:
     if not all(left):
         with pytest.raises(NoTreeError, match="no tree satisfies the constraints"):
             case.call("best_tree", scores, lengths=lengths, constraints=wanted)
+        with pytest.raises(NoTreeError, match="no tree satisfies the constraints"):
+            case.call("k_best", scores, 3, lengths=lengths, constraints=wanted)
         return
     found = case.call("best_tree", scores, lengths=lengths, constraints=wanted)
     for b, n in enumerate(lengths):
@@ -75,6 +77,16 @@ def test_constraints_equal_filtering(case: Case, data: st.DataObject) -> None:
         assert case.tree_score(own, tree) == pytest.approx(best)
         assert float(found.scores[b]) == pytest.approx(best)
         assert tuple(map(tuple, found.spans[b, :n].tolist())) == spans_of(tree)
+    several = case.call("k_best", scores, 4, lengths=lengths, constraints=wanted)
+    for b, n in enumerate(lengths):
+        own = [part[b] for part in scores]
+        values = sorted((case.tree_score(own, tree) for tree in left[b]), reverse=True)[:4]
+        assert several.counts[b] == len(values)
+        trees = [as_tree(heads, n) for heads in several.heads[b, : len(values)]]
+        assert len(set(trees)) == len(trees)
+        assert all(satisfies(tree, wanted[b]) for tree in trees)
+        assert [case.tree_score(own, tree) for tree in trees] == pytest.approx(values)
+        assert several.scores[b, : len(values)].tolist() == pytest.approx(values)
 
 
 @pytest.mark.parametrize(

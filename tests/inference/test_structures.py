@@ -330,7 +330,7 @@ lists = pytest.mark.parametrize(
 )
 
 
-@lists
+@every_case
 @every_type
 @every_kind
 def test_k_best_is_the_sorted_enumeration(case: Case, dtype: type, kind: str) -> None:

@@ -74,7 +74,11 @@ def test_conllu_in_and_out(client: TestClient, parser: Parser) -> None:
 
 def test_constraints(client: TestClient, parser: Parser) -> None:
     asked = [{"sentence": 2, "required": [[8, 2]], "forbidden": [[0, 3]]}]
-    free, bound = ask(client, words=[WORDS, WORDS], constraints=asked)
+    free, bound = ask(client, words=[WORDS, WORDS], constraints=asked, best=3)
+    assert free["best"][0]["heads"] == free["heads"]
+    assert bound["best"][0]["heads"] == bound["heads"]
+    assert len(bound["best"]) == 3
+    assert all(tree["heads"][1] == 8 and tree["heads"][2] != 0 for tree in bound["best"])
     (expected,) = parser.parse(
         [WORDS], constraints=[Constraints(required_arcs=[(8, 2)], forbidden_arcs=[(0, 3)])]
     )
@@ -100,6 +104,26 @@ def test_constraints(client: TestClient, parser: Parser) -> None:
 )  # fmt: skip
 def test_contradictions(required: Any, forbidden: Any, why: str | None) -> None:
     assert contradiction(required, forbidden) == why
+
+
+def test_sentences_without_words_count(client: TestClient) -> None:
+    assert "more than 20,000 words" in refused(client, 413, words=[[]] * 30_000)
+    assert "more than 20,000 words" in refused(client, 413, conllu="#\n\n" * 30_000)
+    assert ask(client, words=[[]] * 3) == ask(client, conllu="\n".join(["", *["#\n"] * 3]))
+
+
+@pytest.mark.parametrize("length", [b"\xb2", b"9" * 5000, b"99999999"])
+def test_a_length_that_is_none(client: TestClient, length: bytes) -> None:
+    headers = {b"Content-Length": length, b"Content-Type": b"application/json"}
+    request = client.build_request("POST", "/parse", content=b'{"text": "a"}', headers=headers)
+    assert client.send(request).status_code in (200, 413)
+
+
+def test_many_constraints_are_refused_at_once(client: TestClient) -> None:
+    arcs = [[k + 1, k] for k in range(1, 100_000)]  # looking at all pairs would take hours
+    assert "a sentence may have 200 words" in refused(
+        client, 422, words=[WORDS], constraints=[{"required": arcs}]
+    )
 
 
 def test_constraints_that_leave_no_tree(client: TestClient) -> None:

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from headspan import conllu
+from headspan.inference import Constraints
 from headspan.parser import Parser
 from headspan.serve import Limits, create_app
 
@@ -143,7 +144,14 @@ def test_constraints_by_clicking(context: BrowserContext, address: str, parser: 
     bound = heads(page)
     assert bound[2] == 8
     assert bound != free
-    expect(page.locator("#best li")).to_have_count(6)
+    expect(page.locator("#best li")).to_have_count(5)
+    (expected,) = parser(TEXT)
+    (under,) = parser.parse([expected], constraints=[Constraints(required_arcs=[(8, 2)])])
+    less = page.locator("#best li").first.locator(".score")
+    expect(less).to_have_text(f"{under.score - expected.score:.2f}".replace("-", "−"))
+    page.locator("#best li").nth(1).locator("button").click()
+    assert heads(page)[2] == 8
+    page.locator("#best li").first.locator("button").click()
     word(page, 2).click()
     word(page, 8).click()
     page.get_by_role("button", name="Require", exact=True).click()

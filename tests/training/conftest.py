@@ -48,11 +48,15 @@ def treebank(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A BERT with two layers of 16 and a WordPiece tokenizer, with random weights."""
+    return make_encoder(tmp_path_factory.mktemp("encoder"))
+
+
+def make_encoder(folder: Path) -> Path:
+    """Write it there."""
     import torch
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-    folder = tmp_path_factory.mktemp("encoder")
     letters = "abcdefghijklmnopqrstuvwxyz.!"
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *letters, *(f"##{c}" for c in letters)]
     tokenizer = Tokenizer(models.WordPiece({p: k for k, p in enumerate(pieces)}, unk_token="[UNK]"))

@@ -112,10 +112,6 @@ def test_a_temperature_makes_it_less_sure(parser: Parser, sentences: list[Senten
 
 
 def test_the_k_best(parser: Parser, sentences: list[Sentence]) -> None:
-    if parser.config.model.structure == "joint":
-        with pytest.raises(HeadspanError, match="not there for the structure joint"):
-            parser(sentences[0], k=2)
-        return
     for parsed in parser.parse(sentences, k=5):
         best, *others = parsed.alternatives
         assert len(others) == 4
@@ -137,12 +133,35 @@ def test_constraints(parser: Parser, sentences: list[Sentence]) -> None:
     assert first.score < free.score
     assert not any("|" in relation for relation in first.deprels)
     assert second.heads == parser(sentences[1]).heads
+    (several,) = parser.parse(sentences[:1], constraints=[wanted], k=4)
+    assert (several.heads, several.deprels) == (first.heads, first.deprels)
+    best, *others = several.alternatives
+    assert (best.heads, best.deprels) == (first.heads, first.deprels)
+    assert len(others) == 3
+    for tree in others:
+        assert tree.heads[wrong - 1] == 0
+        assert tree.heads[2] != wrong
+        assert tree.score <= best.score
     free = parser.parse(sentences)
     assert [s.heads for s in parser.parse(sentences, constraints=[None] * len(sentences))] == [
         s.heads for s in free
     ]
     with pytest.raises(HeadspanError, match="1 constraints for 2 sentences"):
         parser.parse(sentences[:2], constraints=[None])
+
+
+def test_an_old_confidence_does_not_outlive_its_tree(
+    parser: Parser, sentences: list[Sentence]
+) -> None:
+    said = ["Confidence=0.1234", "A=1|Confidence=0.1234|B=2", "_x", "_"]
+    misc = tuple(said[k % 4] for k in range(len(sentences[0])))
+    stale = replace(sentences[0], misc=misc)
+    assert parser(stale).misc[:4] == ("_", "A=1|B=2", "_x", "_")
+    fresh = parser(stale, confidence=True).with_confidences()
+    assert fresh.misc[1].startswith("A=1|B=2|Confidence=")
+    assert fresh.misc[2].startswith("_x|Confidence=")
+    assert not any("0.1234" in kept for kept in fresh.misc)
+    assert parser(fresh).misc == parser(stale).misc
 
 
 def test_tags_are_learned_and_filled_in(treebank: Path, tmp_path: Path) -> None:

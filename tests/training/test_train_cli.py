@@ -132,13 +132,15 @@ def test_other_formats(run: Path, treebank: Path, tmp_path: Path) -> None:
     for sentence in conllu.read(out):
         assert all(0 < float(m.removeprefix("Confidence=")) <= 1 for m in sentence.misc)
     again = headspan("parse", out, "-m", model).stdout
-    assert "Confidence=" in again  # what is in the file stays
+    assert "Confidence=" not in again  # it was that of another tree
 
 
 def test_parse_mistakes(run: Path, tmp_path: Path) -> None:
     model = run / "out" / "model"
     asked = headspan("parse", "a b", "-m", model, "--best", 2, code=2)
     assert "--best needs --format json" in asked.stderr
+    asked = headspan("parse", "a b", "-m", model, "--confidence", "--format", "conllx", code=2)
+    assert "CoNLL-X has no place for it" in asked.stderr
     assert "no such file" in headspan("parse", "typo.conllu", "-m", model, code=2).stderr
     assert headspan("parse", "", "-m", model).stdout == ""
     (tmp_path / "latin.txt").write_bytes(b"caf\xe9 au lait")

@@ -74,6 +74,8 @@ def parse(
     """
     if best > 1 and format != "json":
         raise HeadspanError("--best needs --format json: other formats hold one tree a sentence")
+    if confidence and format == "conllx":
+        raise HeadspanError("--confidence needs another --format: CoNLL-X has no place for it")
     parser = _load(model, int8)
     segment = partial(parser.sentences, lines=lines, pretokenized=pretokenized)
     found = chain.from_iterable(sentences(name, segment) for name in inputs)

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
 from headspan.conllu import projective
-from headspan.conllu.errors import ConlluError, shown
+from headspan.conllu.errors import ConlluError
 from headspan.conllu.numerals import head_of, word_ids
 from headspan.conllu.sentence import EmptyNode, Format, Layout, MultiwordToken, Sentence
+from headspan.errors import shown
 
 _PLAIN = Layout()
 _RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
@@ -106,6 +107,9 @@ class BlockParser:
         if heads and max(heads) > len(heads):
             self._wrong_head(spelled_heads, places)
         if self._reading_as == "conllx":
+            for line, head in zip(places, deps, strict=True):
+                if "|" in head:  # which MISC could not give back
+                    self._fail(line, f"the PHEAD {shown(head)}", "a number, or _")
             deps, misc = ("_",) * len(heads), tuple(map(projective.to_misc, deps, misc))
         if heads:
             self.format = self._reading_as

@@ -15,8 +15,3 @@ class ConlluError(HeadspanError):
 
     def __reduce__(self) -> tuple[type["ConlluError"], tuple[str, int, str, str]]:
         return type(self), (self.file, self.line, self.found, self.expected)
-
-
-def shown(text: str, most: int = 40) -> str:
-    """A piece of a file for a message: quoted, control characters escaped, never long."""
-    return repr(text if len(text) <= most else text[:most] + "…")

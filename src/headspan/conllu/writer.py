@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import IO, cast
 
 from headspan.conllu import projective
-from headspan.conllu.errors import shown
 from headspan.conllu.numerals import spelled, word_ids
 from headspan.conllu.sentence import NO_HEAD, Format, Sentence
-from headspan.errors import HeadspanError, check_choice
+from headspan.errors import HeadspanError, check_choice, shown
 from headspan.files import PathLike, is_text, open_output
 
 
@@ -65,15 +64,35 @@ def _texts(sentences: Iterable[Sentence], format: Format) -> Iterator[str]:
         lines = _conllx_lines(sentence) if format == "conllx" else _conllu_lines(sentence)
         layout = sentence.layout
         newline = layout.newline
+        before = layout.before if first else ""
         if isinstance(newline, tuple) and len(newline) == len(lines) - 1:
-            body = "".join(line + end for line, end in zip(lines, (*newline, ""), strict=True))
+            ends = (*newline, layout.after)
             newline = newline[-1]
+            body = "".join(line + end for line, end in zip(lines, ends, strict=True))
         else:
             newline = newline if isinstance(newline, str) else newline[0]
-            body = newline.join(lines)
-        yield owed + (layout.before if first else "") + body + layout.after
-        owed = newline * max(0, 2 - layout.after.count("\n")) if lines else ""
+            ends = (newline,) * (len(lines) - 1) + (layout.after,)
+            body = newline.join(lines) + layout.after
+        if "\r" in body:
+            _check_returns(lines, ends)
+        yield owed + before + body
+        owed = _owed(layout.after, newline) if lines else _owed(before + body, "")
         first = False
+
+
+def _owed(written: str, newline: str) -> str:
+    """What must follow before another sentence does: the rest of a line end, a blank line."""
+    half = written.endswith("\r")
+    return "\n" * half + newline * max(0, 2 - half - written.count("\n"))
+
+
+def _check_returns(lines: list[str], ends: tuple[str, ...]) -> None:
+    """Refuse a carriage return that would be read as part of the end of its line."""
+    for line, end in zip(lines, ends, strict=False):
+        if line.endswith("\r") and not end.startswith("\r"):
+            raise HeadspanError(
+                f"the line {shown(line)} ends in a carriage return, which CoNLL has no place for"
+            )
 
 
 def _conllu_lines(sentence: Sentence) -> list[str]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from headspan.config import Config, from_table, read_config
+from headspan.config import Config, from_table, read_config, read_toml
 from headspan.errors import HeadspanError
-from headspan.files import reason
 
 Structure: TypeAlias = Literal["span", "arc", "joint"]
 Loss: TypeAlias = Literal["max-margin", "local", "crf"]
@@ -72,13 +70,7 @@ class Run:
 
 def read_plan(path: str | Path, *, data: str | None = None) -> Plan:
     """A plan from TOML. data: the folder to take for `{data}` instead of the plan's own."""
-    try:
-        with Path(path).open("rb") as file:
-            table = tomllib.load(file)
-    except OSError as error:
-        raise HeadspanError(f"{path}: cannot be read: {reason(error)}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise HeadspanError(f"{path}: is not TOML: {error}") from error
+    table = read_toml(path)
     plan = from_table(Plan, table, str(path))
     if not plan.grid:
         raise HeadspanError(f"{path}: has no [[grid]]")

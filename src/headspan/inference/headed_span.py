@@ -52,6 +52,7 @@ class _HeadedSpans(Structure):
     kinds = ("span",)
     kernels = "span"
     batched = "span"
+    recurrence = SpanRecurrence
 
     def gold_arguments(self, gold: Gold | None, dtype: Any) -> tuple[Any, ...]:
         if gold is None:
@@ -199,15 +200,20 @@ def k_best(
     scores: Any,
     k: int,
     *,
+    constraints: Constraints | Sequence[Constraints | None] | None = None,
     lengths: Any = None,
     threads: int | None = None,
 ) -> TreeLists:
     """The k best trees a sentence: exact, distinct, best first. Trees that score -inf do not count.
 
+    `constraints` are those of best_tree: only trees that satisfy them count.
+
     Lazy: O(n³) for the best, then about O(n) a tree and item that has to be looked at again. Runs
     on the CPU wherever the scores are.
     """
-    return lists.k_best(SPANS, (scores,), k, lengths, threads, SpanRecurrence)
+    if constraints is not None:
+        return constrained.k_best(SPANS, JOINT, (scores,), k, constraints, lengths, threads)
+    return lists.k_best(SPANS, (scores,), k, lengths, threads)
 
 
 def minimum_risk_tree(

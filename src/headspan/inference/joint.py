@@ -21,10 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from headspan.inference import constrained
+from headspan.inference import constrained, lists
 from headspan.inference.constraints import Constraints
 from headspan.inference.inputs import Backend
-from headspan.inference.results import Marginals, Trees
+from headspan.inference.recurrences import JointRecurrence
+from headspan.inference.results import Marginals, TreeLists, Trees
 from headspan.inference.structure import Gold, Structure
 
 
@@ -32,6 +33,7 @@ class _Joint(Structure):
     kinds = ("span", "arc")
     kernels = "joint"
     batched = "joint"
+    recurrence = JointRecurrence
     power = 4
 
     def gold_arguments(self, gold: Gold | None, dtype: Any) -> tuple[Any, ...]:
@@ -168,6 +170,28 @@ def expected_score(
     With `values`, a pair (span values, arc values), that of their sum over the tree instead.
     """
     return JOINT.expected_score((span_scores, arc_scores), lengths, backend, threads, values)
+
+
+def k_best(
+    span_scores: Any,
+    arc_scores: Any,
+    k: int,
+    *,
+    constraints: Constraints | Sequence[Constraints | None] | None = None,
+    lengths: Any = None,
+    threads: int | None = None,
+) -> TreeLists:
+    """The k best trees a sentence: exact, distinct, best first. Trees that score -inf do not count.
+
+    `constraints` are those of best_tree: only trees that satisfy them count.
+
+    Lazy: O(n⁴) for the best, then about O(n) a tree and item that has to be looked at again. Runs
+    on the CPU wherever the scores are.
+    """
+    scores = (span_scores, arc_scores)
+    if constraints is not None:
+        return constrained.k_best(JOINT, JOINT, scores, k, constraints, lengths, threads)
+    return lists.k_best(JOINT, scores, k, lengths, threads)
 
 
 def minimum_risk_tree(

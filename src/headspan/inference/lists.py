@@ -1,6 +1,6 @@
 """Several trees a sentence: the k best, and samples. On the CPU, wherever the scores are."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -21,7 +21,6 @@ def k_best(
     k: int,
     lengths: Any,
     threads: int | None,
-    recurrence: Callable[..., Any],
 ) -> TreeLists:
     """The k best trees of every sentence, worked out on the CPU wherever the scores are."""
     if k < 1:
@@ -31,7 +30,7 @@ def k_best(
     batch = read_scores(structure.kinds, scores, lengths, "kernels")
     found = []
     for b, n in enumerate(batch.lengths.tolist()):
-        sentence = recurrence(*(part[b] for part in batch.parts), n)
+        sentence = structure.recurrence(*(part[b] for part in batch.parts), n)
         found.append(find_k_best(sentence, n, k))
     heads = np.full((batch.size, k, batch.longest), -1, np.int64)
     values = np.full((batch.size, k), -np.inf, batch.dtype)

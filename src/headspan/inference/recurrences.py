@@ -126,3 +126,81 @@ class ArcRecurrence:
     def _score(self, item: Any) -> float:
         name, i, j = item
         return float(self.arcs[i, j] if name == "r" else self.arcs[j, i])
+
+
+class JointRecurrence:
+    """Spans and arcs: ("γ", p, q, h), ("L", i, h) and ("R", j, h). See kernels/joint.py."""
+
+    def __init__(self, cube: NDArray[Any], matrix: NDArray[Any], n: int) -> None:
+        self.goal: Item = ("γ", 0, n, 0)
+        self.spans = cube[: n + 1, : n + 1, : n + 1].astype(np.float64)
+        self.heads_of = matrix[: n + 1, : n + 1].T.astype(np.float64)
+        np.fill_diagonal(self.heads_of, -np.inf)
+        self.left = np.full((n + 1, n + 1), -np.inf)
+        self.right = np.full((n + 1, n + 1), -np.inf)
+        self.gamma = np.full((n + 1, n + 1, n + 1), -np.inf)
+        words = np.arange(1, n + 1)
+        self.left[words - 1, words] = self.right[words, words] = 0.0
+        for i in range(n - 1, -1, -1):
+            for q in range(i + 1, n + 1):
+                beta = self._beta(i, q)
+                self.gamma[i, q] = (beta[:, None] + self.heads_of[i + 1 : q + 1]).max(0)
+                above = slice(q + 1, n + 1)
+                longer = self.gamma[i, q, above] + self.left[q, above]
+                self.left[i, above] = np.maximum(self.left[i, above], longer)
+            for j in range(i + 1, n + 1) if i else ():
+                self.right[j, i] = (self.right[i:j, i] + self.gamma[i:j, j, i]).max()
+
+    def values(self, item: Any) -> NDArray[np.float64]:
+        """The best values of the alternatives, by chart."""
+        if item[0] == "γ":
+            _, p, q, h = item
+            return self._beta(p, q) + self.heads_of[p + 1 : q + 1, h]
+        name, i, h = item
+        if self._is_leaf(item):
+            return np.zeros(1)
+        found: NDArray[np.float64] = (
+            self.gamma[i, i + 1 : h, h] + self.left[i + 1 : h, h]
+            if name == "L"
+            else self.right[h:i, h] + self.gamma[h:i, i, h]
+        )
+        return found
+
+    def children(self, item: Any, alternative: int) -> Sequence[Item]:
+        """What an alternative is made of."""
+        if item[0] == "γ":
+            _, p, q, _ = item
+            c = p + 1 + alternative
+            return (("L", p, c), ("R", q, c))
+        name, i, h = item
+        if self._is_leaf(item):
+            return ()
+        if name == "L":
+            q = i + 1 + alternative
+            return (("γ", i, q, h), ("L", q, h))
+        p = h + alternative
+        return (("R", p, h), ("γ", p, i, h))
+
+    def combine(self, item: Any, alternative: int, values: Sequence[float]) -> float:
+        """The value of an alternative."""
+        total = values[0] + values[1]
+        if item[0] != "γ":
+            return total
+        _, p, q, h = item
+        c = p + 1 + alternative
+        return total + float(self.spans[p, q, c]) + float(self.heads_of[c, h])
+
+    def arc(self, item: Any, alternative: int, head: int) -> tuple[int, int, int]:
+        """The arc that an alternative adds."""
+        return (item[3], item[1] + 1 + alternative, 0) if item[0] == "γ" else (0, 0, 0)
+
+    def _beta(self, p: int, q: int) -> NDArray[np.float64]:
+        """β(p, q, c) for c = p+1 … q."""
+        c = slice(p + 1, q + 1)
+        beta: NDArray[np.float64] = (self.left[p, c] + self.right[q, c]) + self.spans[p, q, c]
+        return beta
+
+    @staticmethod
+    def _is_leaf(item: Any) -> bool:
+        name, i, h = item
+        return bool(i == h - 1 if name == "L" else i == h)

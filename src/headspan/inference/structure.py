@@ -6,7 +6,7 @@ raised and sums turned into probabilities.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from headspan.inference.errors import NoTreeError, ScoresError
 from headspan.inference.inputs import Backend, Batch, Kind, check_scores, read_heads, read_scores
+from headspan.inference.kbest import Recurrence
 from headspan.inference.results import Marginals, Trees
 from headspan.inference.threads import over_sentences
 
@@ -46,6 +47,7 @@ class Structure(ABC):
     kinds: tuple[Kind, ...]
     kernels: str  # the modules with the recurrences, below headspan.inference
     batched: str
+    recurrence: Callable[..., Recurrence]  # of one sentence, from its scores and its length
     power = 3  # a sentence of n words costs n**power
 
     @abstractmethod

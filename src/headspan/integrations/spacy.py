@@ -120,6 +120,8 @@ class HeadspanParser(Pipe):
         files = srsly.msgpack_loads(data)
         if not isinstance(files, dict) or not set(files) <= set(FILES):
             raise HeadspanError("these bytes hold no headspan model")
+        if not all(isinstance(content, bytes) for content in files.values()):
+            raise HeadspanError("these bytes hold no headspan model")
         with tempfile.TemporaryDirectory() as folder:
             for name, content in files.items():
                 (Path(folder) / name).write_bytes(content)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 from torch.nn import functional
 
-from headspan.errors import HeadspanError
+from headspan.errors import HeadspanError, shown
 
 _SIZES = (
     "vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size",
@@ -24,7 +24,7 @@ _DEFAULTS = {
     "intermediate_size": 3072, "max_position_embeddings": 512, "type_vocab_size": 2,
     "layer_norm_eps": 1e-12, "hidden_act": "gelu", "pad_token_id": 0,
 }  # fmt: skip
-_MOST_LAYERS = 1000
+_MOST_LAYERS, _LARGEST = 1000, 1 << 24
 
 
 class Hidden(NamedTuple):
@@ -52,8 +52,10 @@ class Bert(nn.Module):
         super().__init__()
         table = {**_DEFAULTS, **config}
         for name in _SIZES:
-            if type(table[name]) is not int or table[name] < 1:
-                raise HeadspanError(f"the encoder's {name} is {table[name]!r}")
+            if type(table[name]) is not int or not 1 <= table[name] <= _LARGEST:
+                raise HeadspanError(f"the encoder's {name} is {shown(table[name])}")
+        if type(table["layer_norm_eps"]) is not float or not 0 < table["layer_norm_eps"] < 1:
+            raise HeadspanError(f"the encoder's layer_norm_eps is {shown(table['layer_norm_eps'])}")
         if table["hidden_size"] % table["num_attention_heads"]:
             raise HeadspanError("the encoder's heads do not share its hidden size")
         if table["num_hidden_layers"] > _MOST_LAYERS:

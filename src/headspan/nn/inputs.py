@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -12,13 +13,14 @@ from torch.nn import functional
 
 from headspan.config import Model
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError
+from headspan.errors import HeadspanError, shown
 from headspan.nn.layers import CharacterEncoder, SharedDropout
 from headspan.nn.pretrained import PretrainedEncoder
 from headspan.nn.subwords import Subwords, SubwordTokenizer
 from headspan.vocabulary import UNKNOWN, Vocabulary
 
 _T = TypeVar("_T")
+_UNWRITABLE = re.compile("[\\t\\n\\0\\ud800-\\udfff]")
 _LONGEST_WORD = 40  # characters; of a longer word the first and last count
 
 
@@ -70,6 +72,26 @@ class Vocabularies:
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise HeadspanError(f"the vocabularies are not complete: {error!r}") from error
+
+    def check(self, model: Model) -> None:
+        """Raise HeadspanError unless these are the vocabularies that the model asks for."""
+        e = model.embeddings
+        for what, found, wanted in (
+            ("read", self.columns, e.columns),
+            ("predicted", self.tags, model.tagger.columns),
+        ):
+            if tuple(found) != wanted:
+                names, others = ", ".join(found) or "none", ", ".join(wanted) or "none"
+                raise HeadspanError(
+                    f"the vocabularies of columns that are {what} are {shown(names)}; "
+                    f"expected {others}"
+                )
+        for what, written in (("labels", self.labels), *self.tags.items()):
+            if not written.names:
+                raise HeadspanError(f"the vocabulary of {what} is empty")
+            for name in written.names:
+                if _UNWRITABLE.search(name):
+                    raise HeadspanError(f"{what} has {shown(name)}, which no file can hold")
 
 
 def _tags(sentences: Sequence[Sentence], columns: Sequence[str]) -> dict[str, Vocabulary]:
@@ -161,6 +183,12 @@ class WordInputs(nn.Module):
         self.encoder = encoder
         self.words = self.characters = None
         size = encoder.size if encoder else 0
+        for name, vectors, vocabulary in (
+            ("words", e.words, vocabularies.words),
+            ("characters", e.characters, vocabularies.characters),
+        ):
+            if vectors and not vocabulary.names:
+                raise HeadspanError(f"the model learns vectors of {name}, but knows none")
         if e.words:
             self.words = nn.Embedding(len(vocabularies.words), e.words, padding_idx=0)
             size += e.words

@@ -23,6 +23,8 @@ from headspan.nn.tagger import Tagger, tag_loss
 from headspan.nn.trees import TreeScores
 from headspan.stages import stage
 
+_MOST_LAYERS = 100
+
 
 @dataclass(frozen=True, slots=True)
 class Gold:
@@ -99,6 +101,8 @@ class Network(nn.Module):
             if encoder is not None
             else None
         )
+        if model.lstm_layers > _MOST_LAYERS:
+            raise HeadspanError(f"model.lstm_layers is {model.lstm_layers}; at most {_MOST_LAYERS}")
         self.model = model
         self.inputs = WordInputs(model, vocabularies, pretrained)
         size = self.inputs.size
@@ -189,7 +193,11 @@ class Network(nn.Module):
             confidences = chances[np.arange(len(n))[:, None], best.heads.clip(0), word]
         alternatives = None
         if wanted.k > 1:
-            alternatives = [self._alternatives(context, scores, b, wanted.k) for b in range(len(n))]
+            bounds = wanted.constraints or [None] * len(n)
+            alternatives = [
+                self._alternatives(context, scores, b, wanted.k, some)
+                for b, some in enumerate(bounds)
+            ]
         numbers = [(column[:, 1:-1, 2:].argmax(-1) + 2).cpu().numpy() for column in tags]
         return Output(best, numbers, confidences, alternatives)
 
@@ -203,8 +211,10 @@ class Network(nn.Module):
             self.arcs(context) if structure != "span" else None,
         )
 
-    def _alternatives(self, context: Tensor, scores: TreeScores, b: int, k: int) -> Parsed:
-        trees = scores.next_best(b, k)
+    def _alternatives(
+        self, context: Tensor, scores: TreeScores, b: int, k: int, constraints: Constraints | None
+    ) -> Parsed:
+        trees = scores.next_best(b, k, constraints)
         count, n = len(trees.heads), int(scores.lengths[b])
         same = context[b, : n + 2].expand(count, -1, -1)
         return self._labelled(same, trees, torch.full((count,), n))

@@ -11,9 +11,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from headspan.errors import HeadspanError
+from headspan.errors import HeadspanError, shown
 from headspan.nn.bert import Bert, is_plain_bert
 from headspan.nn.subwords import Subwords, SubwordTokenizer, special_numbers
+from headspan.outline import outline
+
+_FETCHING = frozenset(
+    {"auto_map", "backbone", "kernel_config", "quantization_config", "use_kernels"}
+)
+_MOST_LAYERS, _LARGEST = 1000, 1 << 24
 
 
 class PretrainedEncoder(nn.Module):
@@ -24,12 +30,13 @@ class PretrainedEncoder(nn.Module):
         config: Any = encoder.config
         self.encoder = encoder
         self.size: int = config.hidden_size
+        table: nn.Module = encoder.get_input_embeddings()  # type: ignore[operator]
+        self.subwords: int = len(table.weight)  # type: ignore[arg-type]
         self.frozen = tuned == "none"
         self.mix = nn.Parameter(torch.zeros(config.num_hidden_layers + 1)) if mix else None
         if self.frozen:
             encoder.requires_grad_(False)
         elif tuned == "layers":
-            table: nn.Module = encoder.get_input_embeddings()  # type: ignore[operator]
             table.requires_grad_(False)
 
     def train(self, mode: bool = True) -> PretrainedEncoder:
@@ -42,6 +49,11 @@ class PretrainedEncoder(nn.Module):
     def forward(self, subwords: Subwords, sentences: int, width: int) -> Tensor:
         """Vectors (sentences, width, size): <bos> at 0, words 1 … n, <eos> at n+1, then zeros."""
         device = next(self.encoder.parameters()).device
+        if int(subwords.ids.max()) >= self.subwords:
+            raise HeadspanError(
+                f"the tokenizer has a subword {int(subwords.ids.max())}; "
+                f"the encoder knows {self.subwords}"
+            )
         ids = subwords.ids.to(device)
         places = torch.arange(ids.shape[1], device=device)
         mask = places[None] < subwords.lengths.to(device)[:, None]
@@ -112,22 +124,45 @@ def _quiet() -> Iterator[None]:
 def empty_encoder(config: Any) -> nn.Module:
     """An encoder as its configuration describes it, with weights still to be filled in."""
     if not isinstance(config, dict):
-        raise HeadspanError(f"the encoder's configuration is {config!r}; expected a table")
+        raise HeadspanError(f"the encoder's configuration is {shown(config)}; expected a table")
     if is_plain_bert(config):
-        with torch.device("meta"):  # no memory before the weights are seen to fit
+        with outline():  # no memory before the weights are seen to fit
             return Bert(config)
     from transformers import AutoConfig, AutoModel
 
-    config = {key: value for key, value in config.items() if key != "auto_map"}
-    kind = config.pop("model_type", None)
     try:
-        made = AutoConfig.for_model(kind, **config)
+        table = _harmless(config)
+        made = AutoConfig.for_model(table.pop("model_type", None), **table)
+        found: Any = AutoModel._model_mapping[type(made)]
+        kind = found[0] if isinstance(found, tuple) else found
+        if made.sub_configs or kind.main_input_name != "input_ids":
+            raise HeadspanError(f"the encoder {made.model_type!r} is not one of text alone")
         encoder: nn.Module = AutoModel.from_config(  # type: ignore[no-untyped-call]
             made, trust_remote_code=False, **_extra(made)
         )
         return encoder
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise HeadspanError(f"the encoder's configuration cannot be used: {error}") from error
+    except HeadspanError:
+        raise
+    except Exception as error:  # a stranger's numbers in code that expects its own
+        reason = shown(str(error).strip().split("\n")[0], 200)
+        raise HeadspanError(f"the encoder's configuration cannot be used: {reason}") from error
+
+
+def _harmless(config: dict[str, Any]) -> dict[str, Any]:
+    """A configuration without what would fetch or run something; raises for absurd numbers.
+
+    transformers takes kernels from the hub where an attention's implementation names one.
+    """
+    table = {
+        key: value
+        for key, value in config.items()
+        if not key.startswith("_") and key not in _FETCHING and "implementation" not in key
+    }
+    for key, value in table.items():
+        most = _MOST_LAYERS if "layer" in key or "depth" in key else _LARGEST
+        if type(value) is int and abs(value) > most:
+            raise HeadspanError(f"the encoder's {key} is {shown(value)}")
+    return table
 
 
 def encoder_table(encoder: nn.Module) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from headspan.errors import HeadspanError
 from headspan.limits import LONGEST_FORM
 
 _CACHED_WORDS, _CACHED_CHARACTERS = 100_000, 100  # so many words, none of which is longer
+_SMALLEST_WINDOW = 3  # start, a subword, end
 _SPECIAL = ("start", "end", "unknown", "mask", "pad", "window")
 
 
@@ -63,6 +64,8 @@ class SubwordTokenizer:
         """A tokenizer from the text of its tokenizer.json and its special numbers."""
         if not isinstance(special, dict) or not all(type(special.get(n)) is int for n in _SPECIAL):
             raise HeadspanError("the tokenizer's special numbers are not there")
+        if min(special[name] for name in _SPECIAL) < 0 or special["window"] < _SMALLEST_WINDOW:
+            raise HeadspanError("the tokenizer's special numbers are too small")
         try:
             loaded = Tokenizer.from_str(tokenizer)
         except Exception as error:  # tokenizers raises a bare Exception

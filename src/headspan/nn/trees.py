@@ -68,11 +68,9 @@ class TreeScores:
                 out[b, : n + 1, : n + 1] = _array(self._algorithms.marginals(*scores).arcs)
         return out
 
-    def next_best(self, b: int, k: int) -> Trees:
+    def next_best(self, b: int, k: int, constraints: Constraints | None = None) -> Trees:
         """The k best trees of sentence b, best first, as a batch; fewer if there are fewer."""
-        if self.structure == "joint":
-            raise HeadspanError("the k best trees are not there for the structure joint")
-        found = self._algorithms.k_best(*self._sentence(b), k)
+        found = self._algorithms.k_best(*self._sentence(b), k, constraints=constraints)
         count = int(found.counts)
         return _arrays(
             Trees(found.heads[:count], found.spans[:count], found.scores[:count], found.lengths)

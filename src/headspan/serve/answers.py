@@ -25,10 +25,8 @@ def make_job(asked: ParseRequest, parser: Parser, limits: Limits) -> Job:
 
     Sentences are checked at once, those of a raw text when they have been found.
     """
-    if asked.best > 1 and parser.config.model.structure == "joint":
-        raise RefusalError(422, "best: the k best trees are not there for the structure joint")
     wanted = Wanted(asked.confidence, asked.best, asked.retag)
-    constraints = read_constraints(asked.constraints)
+    constraints = read_constraints(asked.constraints, limits)
     if asked.text is not None:
         words = min(len(asked.text) // _LETTERS + 1, limits.words)
         found = within(parser.sentences([asked.text], lines=asked.lines), limits)
@@ -46,6 +44,13 @@ def make_job(asked: ParseRequest, parser: Parser, limits: Limits) -> Job:
 
 def make_answer(asked: ParseRequest, parses: list[Parse], limits: Limits) -> bytes:
     """The body of an answer; raises RefusalError."""
+    try:
+        return _answer(asked, parses, limits)
+    except HeadspanError as error:  # what cannot be written
+        raise RefusalError(422, str(error)) from None
+
+
+def _answer(asked: ParseRequest, parses: list[Parse], limits: Limits) -> bytes:
     for some in asked.constraints:
         _check_number("constraints", some.sentence, parses)
     if asked.format == "conllu":

@@ -193,8 +193,7 @@ class _Service:
 def _warm_up(parser: Parser) -> None:
     """Load the compiled loops, so that no request has to wait for them."""
     words = ["Well", ",", "hello", "!"]
-    k = 1 if parser.config.model.structure == "joint" else 2
-    parser.parse([words], confidence=True, k=k)
+    parser.parse([words], confidence=True, k=2)
     parser.parse([words], constraints=[Constraints(required_arcs=[(1, 2)])])
     list(parser.sentences(["Well, hello!"]))
 
@@ -207,7 +206,7 @@ async def _do(size: int, work: Callable[[*_Given], _T], *given: *_Given) -> _T:
 async def _read(request: Request, limits: Limits) -> bytes:
     """The body of a request; raises RefusalError as soon as it is too large, or takes too long."""
     announced = request.headers.get("content-length", "0")
-    if announced.isdigit() and int(announced) > limits.body:
+    if announced.isdecimal() and (len(announced) > 18 or int(announced) > limits.body):
         raise too_large(limits)
     body = bytearray()
     try:

@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations
 
 from headspan.inference import Constraints
-from headspan.serve.limits import RefusalError
+from headspan.serve.limits import Limits, RefusalError
 from headspan.serve.schemas import ArcConstraints
 
 Arc = tuple[int, int]
 
 
-def read_constraints(asked: Iterable[ArcConstraints]) -> dict[int, Constraints]:
+def read_constraints(asked: Iterable[ArcConstraints], limits: Limits) -> dict[int, Constraints]:
     """The constraints by the number of the sentence; raises RefusalError if some exclude others."""
     required: defaultdict[int, list[Arc]] = defaultdict(list)
     forbidden: defaultdict[int, list[Arc]] = defaultdict(list)
@@ -23,7 +23,10 @@ def read_constraints(asked: Iterable[ArcConstraints]) -> dict[int, Constraints]:
     found: dict[int, Constraints] = {}
     for number in required:
         arcs = list(dict.fromkeys(required[number]))
-        why = contradiction(arcs, forbidden[number])
+        if len(arcs) > limits.sentence:  # each pair of them is looked at
+            why: str | None = f"a sentence may have {limits.sentence:,} words, and an arc for each"
+        else:
+            why = contradiction(arcs, set(forbidden[number]))
         if why is not None:
             raise RefusalError(422, f"constraints of sentence {number}: {why}")
         if arcs or forbidden[number]:

@@ -59,7 +59,7 @@ def within(sentences: Iterable[Sentence], limits: Limits) -> Iterator[Sentence]:
     """The sentences, as long as they keep to the limits; else raises RefusalError."""
     words = 0
     for number, sentence in enumerate(sentences, 1):
-        words += len(sentence)
+        words += max(1, len(sentence))  # one without words is work, too
         if len(sentence) > limits.sentence:
             raise RefusalError(
                 422,

@@ -38,7 +38,7 @@ class ParseRequest(_Strict):
     confidence: bool = Field(False, description="Also give the probability of every arc.")
     best: int = Field(1, ge=1, description="Also give the best trees, so many of them.")
     constraints: list[ArcConstraints] = Field(
-        [], description="The tree is then the best projective one that fits."
+        [], description="The trees are then the best projective ones that fit."
     )
     retag: bool = Field(False, description="Predict tags also where the CoNLL-U has some.")
     draw: int | None = Field(
@@ -65,7 +65,7 @@ class Drawing(BaseModel):
 
 
 class RankedTree(BaseModel):
-    """One of the best trees of a sentence, regardless of constraints."""
+    """One of the best trees of a sentence; under its constraints if it has some."""
 
     heads: list[int]
     relations: list[str]

@@ -7,6 +7,7 @@ in common: a rule is a beginning and an end of the token, and words with one gap
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
@@ -16,6 +17,7 @@ from headspan.conllu import Sentence
 from headspan.errors import HeadspanError
 
 _GAP = "\0"
+_UNWRITABLE = re.compile("[\t\n\ud800-\udfff]")
 _SAME = str.maketrans("’‘ʼ", "'''")  # one character for one, so that places stay
 
 
@@ -85,9 +87,9 @@ class Multiwords:
         """What `to_json` gave. Raises HeadspanError for anything else."""
         try:
             seen, rules = data["seen"], data["rules"]
-            good = len(data) == 2 and all(map(_are_words, seen.values())) and all(
+            good = len(data) == 2 and all(_are_words(words) for words in seen.values()) and all(
                 len(rule) == 3 and all(isinstance(part, str) for part in rule[:2])
-                and _are_words(rule[2]) and "".join(rule[2]).count(_GAP) == 1
+                and _are_words(rule[2], gaps=1)
                 for rule in rules
             )  # fmt: skip
         except (AttributeError, KeyError, TypeError):
@@ -100,8 +102,14 @@ class Multiwords:
         )
 
 
-def _are_words(data: Any) -> bool:
-    return isinstance(data, list) and len(data) > 1 and all(isinstance(w, str) and w for w in data)
+def _are_words(data: Any, *, gaps: int = 0) -> bool:
+    """Whether these are several words that any file can hold, with so many gaps."""
+    if not isinstance(data, list) or len(data) < 2:
+        return False
+    if not all(isinstance(word, str) and word for word in data):
+        return False
+    text = "".join(data)
+    return text.count(_GAP) == gaps and not _UNWRITABLE.search(text)
 
 
 def _most(words: Counter[tuple[str, ...]]) -> tuple[str, ...]:

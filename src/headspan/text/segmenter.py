@@ -10,7 +10,8 @@ import numpy as np
 from torch import Tensor
 
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError
+from headspan.errors import HeadspanError, shown
+from headspan.outline import outline
 from headspan.text.assembly import Piece, sentence, writable
 from headspan.text.characters import CATEGORIES, Characters
 from headspan.text.decisions import Decider
@@ -107,7 +108,8 @@ class Segmenter:
         sizes = _sizes(about["sizes"])
         characters = Characters(Vocabulary.from_json(about["characters"], "characters"))
         words = Vocabulary.from_json(about["words"], "units of the text")
-        network = Network(len(characters.vocabulary), len(words), sizes)
+        with outline():  # no memory before the weights are seen to fit
+            network = Network(len(characters.vocabulary), len(words), sizes)
         expected = network.state_dict()
         for name in sorted(set(expected) ^ set(tensors)):
             what = "lacks" if name in expected else "has"
@@ -119,7 +121,7 @@ class Segmenter:
                     f"the segmenter's tensor {name} is {tensor.dtype} {tuple(tensor.shape)}; "
                     f"expected {wanted.dtype} {tuple(wanted.shape)}"
                 )
-        network.load_state_dict(dict(tensors))
+        network.load_state_dict(dict(tensors), assign=True)
         decider = Decider(network, characters, words, _pairs(about["spaced"]))
         return cls(decider, Multiwords.from_json(about["multiwords"]), sizes)
 
@@ -133,7 +135,7 @@ def _sizes(data: Any) -> Sizes:
         and data["width"] % 2
     )
     if not good:
-        raise HeadspanError(f"the segmenter's sizes are {data!r}; expected {', '.join(names)}")
+        raise HeadspanError(f"the segmenter's sizes are {shown(data)}; expected {', '.join(names)}")
     return Sizes(**data)
 
 

@@ -15,8 +15,10 @@ const at = (id) => document.getElementById(id);
 const place = at("drawing");
 
 const state = { text: EXAMPLE, view: "arcs", sentence: 1, constraints: [] };
-let answer = null; // the text, its sentences as the service gave them, and the number of the one shown
-let rank = OWN; // which of the best trees is shown, or the best one under the constraints
+// The text, its sentences as the service gave them, the number of the one shown, and the scores that
+// sentences have without constraints.
+let answer = null;
+let rank = OWN; // which of the best trees is shown
 let chosen = []; // a head, perhaps with a dependent
 let asking = null;
 let typed = 0;
@@ -46,13 +48,18 @@ async function parse() {
   at("result").classList.add("stale");
   const body = JSON.stringify(request(state));
   const { text, sentence: number } = state;
+  const bound = new Set(state.constraints.map((c) => c.sentence));
   try {
     const got = await ask("parse", { method: "POST", body, signal: mine.signal });
     if (got.status === 503) return await later(Number(got.headers.get("Retry-After")) || 1, mine);
     const found = await got.json();
     at("token").hidden = got.status !== 401;
     if (!got.ok) return fail(withWords(found.detail));
-    answer = found.sentences.length ? { text, number, sentences: found.sentences } : null;
+    const free = new Map(answer?.text === text ? answer.free : []);
+    found.sentences.forEach(({ score }, k) => {
+      if (!bound.has(k + 1)) free.set(k + 1, score);
+    });
+    answer = found.sentences.length ? { text, number, sentences: found.sentences, free } : null;
     rank = OWN;
     chosen = [];
     say("");
@@ -123,7 +130,7 @@ function draw() {
   const shown = tree();
   if (state.view === "table") drawTable(place, sentence(), shown);
   else drawSvg(place, shown.drawing[state.view], sentence(), shown);
-  if (rank === OWN) markRequired(place, here().filter((c) => c.kind === "require").map((c) => [c.head, c.dependent]));
+  markRequired(place, here().filter((c) => c.kind === "require").map((c) => [c.head, c.dependent]));
   choose(chosen);
 }
 
@@ -220,9 +227,9 @@ function showConstraints() {
 
 function showBest() {
   const bound = here().length > 0;
-  const rows = ranking(sentence(), bound);
+  const rows = ranking(sentence(), bound, answer.free.get(answer.number));
   at("best").hidden = rows.length < 2;
-  at("best").querySelector("h2").textContent = bound ? "The best trees, and yours" : "The best trees";
+  at("best").querySelector("h2").textContent = bound ? "The best trees under the constraints" : "The best trees";
   at("best").querySelector("ol").replaceChildren(...rows.map(({ k, rank: name, what, score }) => {
     const button = element("button", { type: "button" },
       element("span", { className: "rank", textContent: name }),

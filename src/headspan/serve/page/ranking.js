@@ -4,18 +4,18 @@ export const OWN = -1; // stands for the tree that the service gave as the best 
 
 const signed = (number) => number.toFixed(2).replace("-", "−");
 
-// bound: whether the best one had to keep to constraints, which the ranked ones need not.
-export function ranking(sentence, bound) {
+// bound: whether the trees keep to constraints. free: the score of the best tree without them, if it
+// is known.
+export function ranking(sentence, bound, free) {
   const trees = sentence.best ?? [];
-  const rows = trees.map((tree, k) => ({
-    k: k || bound ? k : OWN,
+  const name = bound ? "the best tree under the constraints" : "the best tree";
+  const score = bound && free !== undefined ? sentence.score - free : sentence.score;
+  return trees.map((tree, k) => ({
+    k: k || OWN,
     rank: k + 1,
-    what: k ? differences(sentence, tree, trees[0]) : "the best tree",
-    score: signed(k ? tree.score - trees[0].score : tree.score),
+    what: k ? differences(sentence, tree, trees[0]) : name,
+    score: signed(k ? tree.score - trees[0].score : score),
   }));
-  if (!bound || !rows.length) return rows;
-  const less = signed(sentence.score - trees[0].score);
-  return [{ k: OWN, rank: "•", what: "the best tree under the constraints", score: less }, ...rows];
 }
 
 function differences(sentence, tree, best) {

@@ -33,6 +33,5 @@ export function request(state) {
     sentence, [kind === "require" ? "required" : "forbidden"]: [[head, dependent]],
   }));
   const given = isColumns(state.text) ? { conllu: state.text.trim() + "\n\n" } : { text: state.text };
-  const best = model?.structure === "joint" ? 1 : BEST;
-  return { ...given, confidence: true, best, draw: state.sentence, constraints };
+  return { ...given, confidence: true, best: BEST, draw: state.sentence, constraints };
 }

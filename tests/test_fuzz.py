@@ -1,0 +1,90 @@
+"""The targets of fuzz/, on their seeds and on what Hypothesis makes of them.
+
+What longer runs of fuzz/run.py have found stands here, too, as FOUND.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+FUZZ = Path(__file__).parent.parent / "fuzz"
+sys.path.insert(0, str(FUZZ))
+
+from targets import NAMES, target  # noqa: E402
+
+EXAMPLES = {"conllu": 150, "conllx": 150, "config": 100, "text": 25, "model": 25, "service": 40}
+FOUND: list[tuple[str, bytes]] = []
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def fuzzed(request: pytest.FixtureRequest) -> ModuleType:
+    found = target(request.param)
+    found.name = request.param
+    return found
+
+
+def test_seeds(fuzzed: ModuleType) -> None:
+    seeds = list(fuzzed.seeds())
+    assert len(seeds) > 5
+    for seed in seeds:
+        fuzzed.check(seed)
+
+
+@pytest.mark.parametrize(("name", "data"), FOUND)
+def test_what_was_found(name: str, data: bytes) -> None:
+    target(name).check(data)
+
+
+@st.composite
+def changed(draw: st.DrawFn, seeds: list[bytes], words: tuple[bytes, ...]) -> bytes:
+    """A seed with some bytes taken out, put in, repeated or turned."""
+    data = draw(st.sampled_from(seeds))
+    for _ in range(draw(st.integers(1, 4))):
+        first, last = sorted(draw(st.tuples(*[st.integers(0, len(data))] * 2)))
+        kind = draw(st.sampled_from(["cut", "word", "bytes", "repeat", "turn"]))
+        if kind == "cut":
+            data = data[:first] + data[last:]
+        elif kind == "repeat":
+            data = data[:last] + data[first : first + 200] + data[last:]
+        elif kind == "turn":
+            turned = bytes(byte ^ draw(st.integers(1, 255)) for byte in data[first : first + 2])
+            data = data[:first] + turned + data[first + len(turned) :]
+        else:
+            new = draw(st.sampled_from(words) if kind == "word" else st.binary(max_size=4))
+            data = data[:first] + new + data[first:]
+    return data
+
+
+def test_changed_seeds(fuzzed: ModuleType) -> None:
+    @settings(
+        max_examples=EXAMPLES[fuzzed.name],
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+    @given(changed(list(fuzzed.seeds()), fuzzed.WORDS))
+    def check(data: bytes) -> None:
+        fuzzed.check(data)
+
+    check()
+
+
+def test_a_target_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would be a wrong answer is seen as one."""
+    conllu = target("conllu")
+    monkeypatch.setattr(conllu, "_written", lambda _: f"{conllu.SEED}\n".encode())
+    with pytest.raises(AssertionError):
+        conllu.check(conllu.SEED.encode())
+
+
+def test_the_runner_explains_itself(tmp_path: Path) -> None:
+    def run(*options: str | Path) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, FUZZ / "run.py", *options]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+    assert "--inputs" in run("--help").stdout
+    (tmp_path / "input").write_bytes(b"1\tno columns\n")
+    assert run("conllu", "--only", tmp_path / "input").returncode == 0

@@ -1,0 +1,424 @@
+"""A model folder is data: old ones load, hostile ones are refused, and nothing in them runs."""
+
+import json
+import os
+import pickle
+import resource
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from headspan import conllu, model_folder
+from headspan.errors import HeadspanError
+from headspan.model_folder import FILES, FORMAT, fingerprint
+from headspan.nn.network import Network
+from headspan.nn.pretrained import empty_encoder, encoder_table
+from headspan.parser import Parser
+
+MODELS = Path(__file__).parent / "golden" / "models"
+GOLDEN = sorted(path for path in MODELS.glob("v*") if path.is_dir())
+WORDS = ["the", "dog", "sees", "a", "cat", "."]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the golden model that a test may break."""
+    return Path(shutil.copytree(MODELS / f"v{FORMAT}", tmp_path / "model"))
+
+
+def change(path: Path, *keys: str, value: Any) -> None:
+    """Put a value into a JSON file."""
+    table = whole = json.loads(path.read_text(encoding="utf-8"))
+    for key in keys[:-1]:
+        table = table[key]
+    table[keys[-1]] = value
+    path.write_text(json.dumps(whole), encoding="utf-8")
+
+
+def refused(folder: Path, message: str | None = None) -> None:
+    with pytest.raises(HeadspanError, match=message) as caught:
+        Parser.load(folder)
+    assert str(caught.value).startswith(str(folder))
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.name)
+def test_models_of_every_format_parse_as_they_did(path: Path) -> None:
+    expected = list(conllu.read(path.with_suffix(".conllu")))
+    parser = Parser.load(path)
+    text = " ".join(sentence.text for sentence in expected)
+    assert [parse.plain() for parse in parser(text)] == expected
+    assert len(expected) == 2
+    again = parser.parse(expected, confidence=True, k=2)
+    assert [parse.heads for parse in again] == [sentence.heads for sentence in expected]
+    assert sum(file.stat().st_size for file in path.iterdir()) < 200_000
+
+
+def test_the_present_format_has_a_golden_model() -> None:
+    names = {path.name for path in GOLDEN}
+    assert names == {f"v{number}" for number in range(1, FORMAT + 1)}
+    about = json.loads((MODELS / f"v{FORMAT}" / "config.json").read_text(encoding="utf-8"))
+    assert about["format"] == FORMAT
+    kinds = {tensor.dtype for tensor in load_file(MODELS / "v1" / "model.safetensors").values()}
+    assert {torch.int8, torch.float16} <= kinds
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (FORMAT + 1, "a newer headspan wrote it; install a newer version"),
+        (0, "it was not written by headspan"),
+        (None, "its format is None"),
+        ("1", "its format is '1'"),
+        (True, "its format is True"),
+        (1.0, "its format is 1.0"),
+        (["x" * 1000], "its format is"),
+    ],
+)
+def test_another_format_says_what_to_do(folder: Path, found: Any, message: str) -> None:
+    change(folder / "config.json", "format", value=found)
+    refused(folder, message)
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name != "README.md"])
+def test_a_file_that_is_cut_short(folder: Path, name: str) -> None:
+    whole = (folder / name).read_bytes()
+    for size in (0, 1, 7, 8, len(whole) // 2, len(whole) - 2):
+        (folder / name).write_bytes(whole[:size])
+        refused(folder)
+    (folder / name).unlink()
+    refused(folder, "no such file|has no tokenizer|no segmenter")
+
+
+def safetensors(header: bytes, size: int | None = None, data: bytes = b"") -> bytes:
+    return struct.pack("<Q", len(header) if size is None else size) + header + data
+
+
+HUGE = b'{"a":{"dtype":"F32","shape":[1000000000000],"data_offsets":[0,4000000000000]}}'
+WEIGHTS = {
+    "a header of 2^60 bytes": safetensors(b"{}", 1 << 60),
+    "a header of 2^63 bytes": safetensors(b"{}", 1 << 63),
+    "a header longer than the file": safetensors(b"{}", 100),
+    "a tensor longer than the file": safetensors(HUGE, data=b"\0" * 8),
+    "a shape of 10^12 in 8 bytes": safetensors(HUGE.replace(b"4000000000000", b"8"), data=b"\0" * 8),
+    "a shape that overflows": safetensors(HUGE.replace(b"1000000000000", b"4294967296,4294967296")),
+    "tensors that overlap": safetensors(
+        b'{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},'
+        b'"b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}', data=b"\0" * 4),
+    "no such type": safetensors(
+        b'{"a":{"dtype":"F99","shape":[1],"data_offsets":[0,4]}}', data=b"\0" * 4),
+    "deep nesting": safetensors(b'{"a":' + b"[" * 100_000),
+    "no header": safetensors(b"null"),
+    "a pickle": pickle.dumps({"a": [1, 2, 3]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("content", WEIGHTS.values(), ids=WEIGHTS.keys())
+def test_weights_that_lie(folder: Path, content: bytes) -> None:
+    (folder / "model.safetensors").write_bytes(content)
+    refused(folder, "cannot be read|is missing")
+
+
+class Dangerous:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, ("pwned",)
+
+
+def test_nothing_is_ever_unpickled(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("pytorch_model.bin", "model.pt", "model.pkl", "modeling.py", "__init__.py"):
+        (folder / name).write_bytes(pickle.dumps(Dangerous()))
+    Parser.load(folder)  # what does not belong there is not even looked at
+    for name in FILES:
+        before = (folder / name).read_bytes()
+        (folder / name).write_bytes(pickle.dumps(Dangerous()))
+        if name != "README.md":
+            refused(folder, "cannot be read|is not JSON")
+        torch.save({"a": Dangerous()}, folder / name)
+        with pytest.raises(HeadspanError):
+            Parser.load(folder)
+        (folder / name).write_bytes(before)
+    assert not (tmp_path / "pwned").exists()
+
+
+@pytest.mark.parametrize(
+    ("change_of", "message"),
+    [
+        (lambda t: {**t, "inputs.ends": t["inputs.ends"].double()}, "holds torch.float64"),
+        (lambda t: {**t, "inputs.ends": t["inputs.ends"].bfloat16()}, "holds torch.bfloat16"),
+        (lambda t: {**t, "inputs.ends": t["inputs.ends"].flatten()}, "has the shape"),
+        (lambda t: {**t, "inputs.ends": torch.zeros(())}, "has the shape"),
+        (lambda t: {**t, "inputs.ends": torch.zeros((), dtype=torch.int8),
+                    "inputs.ends.scale": torch.ones(1, 1)}, "does not fit"),
+        (lambda t: {n: x for n, x in t.items() if n != "segmenter.near.bias"}, "lacks the tensor"),
+        (lambda t: {**t, "segmenter.extra": torch.zeros(1)}, "has the tensor extra"),
+        (lambda t: {**t, "../x": torch.zeros(1)}, "belongs to no part"),
+    ],
+)  # fmt: skip
+def test_tensors_that_do_not_fit(folder: Path, change_of: Any, message: str) -> None:
+    path = folder / "model.safetensors"
+    save_file(change_of(load_file(path)), path)
+    refused(folder, message)
+
+
+def test_weights_that_are_no_numbers_are_an_error_of_parsing(folder: Path) -> None:
+    path = folder / "model.safetensors"
+    for value in (float("nan"), float("inf")):
+        save_file(
+            {n: torch.full_like(x, value) if x.is_floating_point() else x
+             for n, x in load_file(path).items()}, path,
+        )  # fmt: skip
+        parser = Parser.load(folder)
+        with pytest.raises(HeadspanError):
+            parser.parse([WORDS], confidence=True)
+
+
+JSON = {
+    "deep nesting": '{"format":' + "[" * 100_000,
+    "many digits": '{"format": 1, "temperature": ' + "9" * 10_000 + "}",
+    "a key twice": '{"format": 1, "format": 1}',
+    "NaN": '{"format": 1, "temperature": NaN}',
+    "infinity": '{"format": 1, "temperature": 1e999}',
+    "not UTF-8": '{"format": 1}\udcff',
+    "a byte-order mark": '\ufeff{"format": 1}',
+    "a list": "[]",
+    "an unknown key": '{"format": 1, "code": "x"}',
+}
+
+
+@pytest.mark.parametrize("text", JSON.values(), ids=JSON.keys())
+def test_json_that_is_a_bomb_or_none(folder: Path, text: str) -> None:
+    (folder / "config.json").write_bytes(text.encode(errors="surrogateescape"))
+    refused(folder)
+    for name in ("vocabularies.json", "segmenter.json", "tokenizer.json"):
+        shutil.copy(MODELS / f"v{FORMAT}" / "config.json", folder / "config.json")
+        (folder / name).write_bytes(text.encode(errors="surrogateescape"))
+        refused(folder)
+        shutil.copy(MODELS / f"v{FORMAT}" / name, folder / name)
+
+
+@pytest.mark.parametrize(
+    ("file", "keys", "value", "message"),
+    [
+        ("config.json", ["model", "lstm_layers"], 10**9, "at most 100"),
+        ("config.json", ["model", "lstm_size"], 10**11, "cannot be built|has the shape"),
+        ("config.json", ["model", "score_size"], 10**15, "at most"),
+        ("config.json", ["model", "label_size"], 0, "at least 1"),
+        ("config.json", ["model", "embeddings", "words"], 10**9, "has the shape"),
+        ("config.json", ["model", "embeddings", "columns"], ["upos"], "columns that are read"),
+        ("config.json", ["model", "tagger", "columns"], ["xpos", "upos"], "that are predicted"),
+        ("config.json", ["temperature"], 0.0, "its temperature is"),
+        ("config.json", ["temperature"], "hot", "its temperature is"),
+        ("config.json", ["tokenizer", "window"], 10**6, "takes 64 at a time"),
+        ("config.json", ["tokenizer", "window"], 2, "too small"),
+        ("config.json", ["tokenizer", "start"], -1, "too small"),
+        ("config.json", ["tokenizer", "mask"], 10**30, "the encoder has 60 subwords"),
+        ("config.json", ["tokenizer"], [], "special numbers"),
+        ("config.json", ["encoder"], None, "expected a table"),
+        ("config.json", ["encoder", "hidden_size"], 10**12, "hidden_size is"),
+        ("config.json", ["encoder", "num_hidden_layers"], 10**6, "layers"),
+        ("config.json", ["encoder", "layer_norm_eps"], "x", "layer_norm_eps is 'x'"),
+        ("vocabularies.json", ["labels"], [], "labels is empty"),
+        ("vocabularies.json", ["labels"], ["a\tb"], "no file can hold"),
+        ("vocabularies.json", ["labels"], ["\ud800"], "no file can hold"),
+        ("vocabularies.json", ["words"], [], "knows none"),
+        ("vocabularies.json", ["words"], [1], "is not a list of names"),
+        ("vocabularies.json", ["tags"], {"forms": ["x"]}, "that are predicted"),
+        ("segmenter.json", ["sizes", "convolution"], 4096, "expected"),
+        ("segmenter.json", ["sizes", "width"], 4095, "expected"),
+        ("segmenter.json", ["sizes", "width"], 10**9, "sizes"),
+        ("segmenter.json", ["multiwords", "seen"], {"a": ["b\n", "c"]}, "multiword"),
+        ("segmenter.json", ["spaced"], [["Lu"]], "pairs"),
+    ],
+)  # fmt: skip
+def test_claims_that_do_not_fit(
+    folder: Path, file: str, keys: list[str], value: Any, message: str
+) -> None:
+    change(folder / file, *keys, value=value)
+    refused(folder, message)
+
+
+def test_a_tokenizer_of_another_encoder(folder: Path) -> None:
+    path = folder / "tokenizer.json"
+    table = json.loads(path.read_text(encoding="utf-8"))
+    table["model"]["vocab"]["dog"] = 10**6
+    path.write_text(json.dumps(table), encoding="utf-8")
+    parser = Parser.load(folder)
+    with pytest.raises(HeadspanError, match="has a subword 1000000; the encoder knows 60"):
+        parser(WORDS)
+
+
+def test_links_lead_nowhere_else(folder: Path, tmp_path: Path) -> None:
+    for name in FILES:
+        kept = tmp_path / f"kept-{name}"
+        (folder / name).rename(kept)
+        (folder / name).symlink_to(kept)
+        refused(folder, "is a link to .*, which is not in the model folder")
+        if name != "README.md":
+            with pytest.raises(HeadspanError, match="is a link to"):
+                fingerprint(folder)
+        (folder / name).unlink()
+        (folder / name).symlink_to("/dev/zero")
+        refused(folder, "is a link to|is not a file")
+        (folder / name).unlink()
+        (folder / name).symlink_to(name)
+        refused(folder, "cannot be read|symlink loop")
+        (folder / name).unlink()
+        os.mkfifo(folder / name)
+        refused(folder, "is not a file")
+        (folder / name).unlink()
+        (folder / name).mkdir()
+        refused(folder, "is not a file")
+        (folder / name).rmdir()
+        inside = folder / f"real-{name}"
+        kept.rename(inside)
+        (folder / name).symlink_to(inside.name)
+        Parser.load(folder)
+    (tmp_path / "link").symlink_to(folder)
+    Parser.load(tmp_path / "link")  # which folder it is, its user has said
+
+
+def test_the_cache_of_the_hub_is_links(folder: Path, tmp_path: Path) -> None:
+    snapshot = tmp_path / "models--a--b" / "snapshots" / "0123"
+    blobs = tmp_path / "models--a--b" / "blobs"
+    snapshot.mkdir(parents=True)
+    blobs.mkdir()
+    for name in FILES:
+        shutil.copy(folder / name, blobs / f"blob-{name}")
+        (snapshot / name).symlink_to(f"../../blobs/blob-{name}")
+    assert Parser.load(snapshot)(WORDS) == Parser.load(folder)(WORDS)
+    (blobs / "blob-config.json").unlink()
+    (blobs / "blob-config.json").symlink_to(folder / "config.json")
+    refused(snapshot, "is a link to")
+
+
+def test_names_of_other_places_are_only_names(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "evil.py").write_text("raise SystemExit('it ran')", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def connect(*_: Any) -> None:
+        raise AssertionError("it asked the network")
+
+    monkeypatch.setattr(socket.socket, "connect", connect)
+    expected = Parser.load(folder)(WORDS)
+    for name in (
+        "/etc/passwd",
+        "../../secret",
+        "python:evil/x",
+        "https://127.0.0.1/x",
+        "owner/name",
+    ):
+        change(folder / "config.json", "model", "encoder", "name", value=name)
+        change(folder / "config.json", "encoder", "_name_or_path", value=name)
+        change(folder / "config.json", "encoder", "auto_map", value={"AutoModel": "evil.Model"})
+        assert Parser.load(folder)(WORDS) == expected
+
+
+TINY = {
+    "vocab_size": 60, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
+    "intermediate_size": 16, "max_position_embeddings": 66, "pad_token_id": 0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["roberta", "electra", "distilbert", "albert"])
+def test_encoders_of_transformers_are_saved_and_loaded(
+    folder: Path, tmp_path: Path, kind: str
+) -> None:
+    golden = Parser.load(folder)
+    shape = {**TINY, "dim": 16, "n_layers": 1, "n_heads": 2, "embedding_size": 16}
+    encoder = empty_encoder({"model_type": kind, **shape})
+    made = Parser(
+        Network(golden.config.model, golden.vocabularies, encoder), golden.config,
+        golden.vocabularies, golden.tokenizer, encoder_table(encoder),
+    )  # fmt: skip
+    made.save(tmp_path / "made")
+    loaded = Parser.load(tmp_path / "made")
+    assert loaded(WORDS) == made(WORDS)
+    assert loaded(WORDS * 30) == made(WORDS * 30)  # in several windows
+    change(tmp_path / "made" / "config.json", "tokenizer", "window", value=10**6)
+    refused(tmp_path / "made", "at a time")
+
+
+@pytest.mark.parametrize(
+    "key", ["attn_implementation", "_attn_implementation", "_attn_implementation_internal"]
+)
+def test_an_encoder_takes_no_kernel_from_elsewhere(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from transformers.integrations import hub_kernels
+
+    def fetch(*_: Any, **__: Any) -> None:
+        raise AssertionError("a kernel was asked for")
+
+    for name in ("load_and_register_attn_kernel", "get_kernel"):
+        monkeypatch.setattr(hub_kernels, name, fetch)
+    encoder = empty_encoder({"model_type": "roberta", **TINY, key: "evil/kernel"})
+    assert "evil" not in str(encoder.config)
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"model_type": "roberta", "num_hidden_layers": 10**9}, "num_hidden_layers is"),
+        ({"model_type": "roberta", "vocab_size": 10**12}, "vocab_size is"),
+        ({"model_type": "roberta", "hidden_size": "x"}, "cannot be used"),
+        ({"model_type": "roberta", "num_attention_heads": 0}, "cannot be used"),
+        ({"model_type": "evil"}, "cannot be used"),
+        ({"model_type": ["x"]}, "cannot be used"),
+        ({"model_type": "detr", "backbone": "evil/x", "use_pretrained_backbone": True}, "text alone|cannot be used"),
+        ({"model_type": "vit"}, "not one of text alone"),
+    ],
+)  # fmt: skip
+def test_encoders_that_are_refused(config: dict[str, Any], message: str) -> None:
+    with pytest.raises(HeadspanError, match=message), torch.device("meta"):
+        empty_encoder(config)
+
+
+def test_memory_is_taken_for_what_is_there_only(folder: Path) -> None:
+    """A folder of some kilobytes that claims an encoder of terabytes, of a kind not our own."""
+    change(folder / "config.json", "encoder", value={"model_type": "roberta", **TINY,
+           "hidden_size": 1 << 20, "intermediate_size": 1 << 20, "num_attention_heads": 1})  # fmt: skip
+    script = (
+        "import resource, sys\n"
+        "from headspan.parser import Parser\n"
+        "from headspan.errors import HeadspanError\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "try:\n    Parser.load(sys.argv[1])\nexcept HeadspanError as error:\n    print(error)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, folder], capture_output=True, text=True, timeout=300
+    )
+    *_, message, grown = done.stdout.splitlines()
+    assert "the tensor" in message, done.stderr
+    assert int(grown) < 1 << 20  # kilobytes; most of it is transformers itself
+
+
+def test_a_large_claim_takes_no_memory_in_this_process(folder: Path) -> None:
+    change(folder / "config.json", "model", "score_size", value=10**6)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    refused(folder, "has the shape")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
+
+
+def test_what_is_written_is_what_is_read(folder: Path, tmp_path: Path) -> None:
+    parser = Parser.load(folder)
+    parser.save(tmp_path / "again")
+    assert Parser.load(tmp_path / "again")(WORDS) == parser(WORDS)
+    assert (
+        json.loads((tmp_path / "again" / "config.json").read_text(encoding="utf-8"))["format"]
+        == model_folder.FORMAT
+    )
