@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, BinaryIO, TypeAlias, cast
 
 from headspan.errors import HeadspanError
+from headspan.extras import needed_for
 
 _GZIP, _XZ, _BZIP2, _ZSTD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"BZh", b"\x28\xb5\x2f\xfd"
 
@@ -76,10 +77,8 @@ def decompressed(stream: BinaryIO, opened: ExitStack) -> BinaryIO:
 
 
 def _unpacked_zstd(stream: BinaryIO) -> BinaryIO:
-    try:
+    with needed_for("unpacking zstd", extra="parquet"):
         from pyarrow import CompressedInputStream
-    except ImportError as error:
-        raise HeadspanError("to unpack zstd, install headspan[parquet]") from error
     return cast(BinaryIO, io.BufferedReader(CompressedInputStream(stream, "zstd")))
 
 

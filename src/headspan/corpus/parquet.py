@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headspan.errors import HeadspanError
+from headspan.extras import needed_for
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -96,9 +96,7 @@ def _row(document: str, parse: Parse, confidence: bool) -> dict[str, Any]:
 
 
 def _libraries() -> tuple[Any, Any]:
-    try:
+    with needed_for("Parquet", extra="parquet"):
         import pyarrow
         from pyarrow import parquet
-    except ImportError as error:
-        raise HeadspanError("for Parquet, install headspan[parquet]") from error
     return pyarrow, parquet
