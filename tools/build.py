@@ -1,9 +1,9 @@
-"""Build the wheel and the source distribution of the last commit, and prove that anybody can again.
+"""Build the wheel and the source distribution of the last commit, and show that both can be built again.
 
     python tools/build.py    # dist/
 
 Both are built twice, in folders, time zones and umasks that differ, and the wheel a third time from
-the source distribution; every build must give the same bytes. The time inside is that of the commit.
+the source distribution; every build must give the same bytes. The time in them is the commit's.
 """
 
 from __future__ import annotations
@@ -27,14 +27,16 @@ def build(
 ) -> list[Path]:
     """Build kinds (`sdist`, `wheel`) of the checkout in a folder, with this Python's hatchling."""
     targets = [argument for kind in kinds for argument in ("--target", kind)]
-    subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "--directory", str(out), *targets],
         cwd=folder,
         env={**os.environ, "SOURCE_DATE_EPOCH": time, "TZ": zone},
-        stdout=subprocess.DEVNULL,
-        check=True,
+        capture_output=True,
+        text=True,
         umask=umask,
     )
+    if done.returncode:
+        sys.exit(f"{folder}: cannot be built: {done.stderr}")
     return sorted(out.iterdir())
 
 
@@ -78,7 +80,7 @@ def main() -> None:
         both = "sdist", "wheel"
         first = build(one, place / "1", *both, time=time)
         second = build(other, place / "2", *both, time=time, zone="Asia/Kathmandu", umask=0o077)
-        sdist, wheel = first
+        wheel, sdist = first
         with tarfile.open(sdist) as archive:
             archive.extractall(place / "unpacked", filter="data")
         (unpacked,) = (place / "unpacked").iterdir()

@@ -39,7 +39,7 @@ SPELLINGS = {
 
 
 def needed(name: str = "headspan") -> tuple[list[Distribution], set[str]]:
-    """What a package with all its extras needs here: what is installed, and names of what is not."""
+    """What a package needs here, with all its extras; and the names of what is not installed."""
     found: dict[str, Distribution] = {}
     missing: set[str] = set()
     waiting = [(name, frozenset(distribution(name).metadata.get_all("Provides-Extra", [])))]

@@ -87,9 +87,7 @@ def main() -> None:
     path = ROOT / "locks" / f"{platform()}.txt"
     if parser.parse_args().check:
         _pip("--require-hashes", "--requirement", str(path))
-        print(
-            f"{path.relative_to(ROOT)}: the {len(pins(path))} files are those that pip would take"
-        )
+        print(f"{path.relative_to(ROOT)}: pip would take these {len(pins(path))} files")
     else:
         path.write_text(locked(), encoding="utf-8")
         print(f"{path.relative_to(ROOT)}: {len(pins(path))} packages")
