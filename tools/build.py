@@ -1,4 +1,4 @@
-"""Build the wheel and the source distribution of the last commit, and show that both can be built again.
+"""Build the wheel and the source distribution of the last commit, thrice, and compare.
 
     python tools/build.py    # dist/
 
