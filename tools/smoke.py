@@ -16,13 +16,19 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 import venv
 from pathlib import Path
 
-from smoke_checks import EXTRAS, ROOT
-
+ROOT = Path(__file__).resolve().parent.parent
 CHECKS = ROOT / "tools" / "smoke_checks.py"
 CONSTRAINTS = ROOT / "constraints.txt"
+
+
+def extras() -> list[str]:
+    """The extras that users may ask for, as pyproject.toml names them."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return [name for name in project["optional-dependencies"] if name != "dev"]
 
 
 def environment(folder: Path, *, over: Path | None = None) -> Path:
@@ -51,19 +57,17 @@ def install(python: Path, what: str) -> int:
 def main() -> None:
     """Try the wheel everywhere; stop at the first thing that fails."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--extra", choices=EXTRAS, action="append", help="can be repeated")
-    extras = parser.parse_args().extra or list(EXTRAS)
+    parser.add_argument("--extra", choices=extras(), action="append", help="can be repeated")
+    chosen = parser.parse_args().extra or extras()
     wheels = list((ROOT / "dist").glob("*.whl"))
     if len(wheels) != 1:
         sys.exit(f"dist: has {len(wheels)} wheels; expected the one that tools/build.py makes")
-    clean = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    os.environ.clear()
-    os.environ.update(clean)
+    os.environ.pop("PYTHONPATH", None)  # nothing but what is installed
     version = wheels[0].name.split("-")[1]
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         below = environment(place / "environment")
-        for extra in ("", *extras):
+        for extra in ("", *chosen):
             start = time.monotonic()
             if extra:
                 python = environment(place / extra, over=below)
@@ -71,12 +75,9 @@ def main() -> None:
             else:
                 python, count = below, install(below, str(wheels[0]))
             done = subprocess.run([python, CHECKS, *([extra] if extra else [])], cwd=place)
-            seconds = time.monotonic() - start
-            outcome = "passed" if done.returncode == 0 else "FAILED"
-            print(
-                f"{extra or 'no extra':12} {count:3} packages  {outcome}  {seconds:.0f} s",
-                flush=True,
-            )
+            outcome = "FAILED" if done.returncode else "passed"
+            took = f"{time.monotonic() - start:.0f} s"
+            print(f"{extra or 'no extra':12} {count:3} packages  {outcome}  {took}", flush=True)
             if done.returncode:
                 sys.exit(1)
 
