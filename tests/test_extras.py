@@ -11,7 +11,7 @@ import pytest
 
 from headspan import interchange
 from headspan.conllu import Sentence
-from headspan.corpus import parquet
+from headspan.corpus import parse_corpus
 from headspan.errors import HeadspanError
 from headspan.extras import needed_for
 from headspan.files import decompressed
@@ -35,7 +35,11 @@ CASES: dict[str, tuple[str, str, Callable[[], object]]] = {
         lambda: import_module("headspan.integrations.spacy"),
     ),
     "interchange": ("nltk", "interchange with nltk", lambda: interchange.to_nltk(SENTENCE)),
-    "parquet": ("pyarrow", "Parquet", lambda: parquet.schema()),
+    "parquet": (
+        "pyarrow",
+        "Parquet",
+        lambda: parse_corpus(["no.txt"], "parsed", format="parquet"),
+    ),
     "ray": ("ray", "Ray Data as the engine", lambda: import_module("headspan.integrations.ray")),
 }
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from importlib.metadata import metadata
 from importlib.resources import files
 from pathlib import Path
+from subprocess import PIPE
 from urllib.request import Request, urlopen
 
 import headspan
@@ -71,7 +72,7 @@ def plot() -> None:
 def serve() -> None:
     """The service answers, and has its page."""
     command = [*COMMAND, "serve", "--model", "trained/model", "--port", "0"]
-    with subprocess.Popen(command, stdout=-1, stderr=-1, text=True) as service:
+    with subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True) as service:
         try:
             address = service.stdout.readline().split()[-1:]
             if not address:
