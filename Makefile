@@ -6,7 +6,7 @@ PYTHON := $(shell for p in $(PYTHON) python3 python3.13 python3.12 python3.11; d
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test lint types layers pytest model clean
+.PHONY: demo test lint types layers pytest model licences lock dist smoke clean
 
 demo: .venv/demo-installed
 	@$(BIN)/headspan draw examples/figure1.conllu
@@ -34,6 +34,21 @@ model: .venv/test-installed
 	$(BIN)/headspan train configs/en.toml -o runs/en --resume
 	$(BIN)/python -c 'from headspan import load; load("runs/en/model").save("src/headspan/models/en", small=True)'
 	$(BIN)/python benchmarks/model_card.py --log runs/en/log.jsonl --write
+
+# The four below are steps of a release (docs/release.md).
+licences: .venv/test-installed
+	$(BIN)/python tools/licences.py
+
+lock: .venv/test-installed
+	$(BIN)/python tools/lock.py
+	$(BIN)/python tools/lock.py --check
+
+dist: .venv/test-installed
+	$(BIN)/python tools/build.py
+
+# Needs about 2 GB in the folder for temporary files.
+smoke: dist
+	$(BIN)/python tools/smoke.py
 
 .venv/pip-ready:
 	@test -n "$(PYTHON)" || { echo "headspan needs Python 3.11 or newer; none was found on the PATH" >&2; exit 2; }

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,30 @@ def shared(path: str) -> Path:
 @pytest.fixture(scope="session")
 def root() -> Path:
     return ROOT
+
+
+class _Missing:
+    """Finds no module of a library, and lets nobody else find one."""
+
+    def __init__(self, library: str) -> None:
+        self.library = library
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: object = None) -> None:
+        if name.partition(".")[0] == self.library:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+@pytest.fixture
+def uninstall(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Makes it look as if a library were not installed, until the test ends."""
+
+    def without(library: str) -> None:
+        for name in list(sys.modules):
+            if name.partition(".")[0] == library:
+                monkeypatch.delitem(sys.modules, name)
+        monkeypatch.setattr(sys, "meta_path", [_Missing(library), *sys.meta_path])
+
+    return without
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

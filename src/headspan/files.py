@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, TypeAlias, cast
 
 from headspan.errors import HeadspanError
+from headspan.extras import needed_for
 
 _MARKS = _GZIP, _XZ, _BZIP2, _ZSTD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"BZh", b"\x28\xb5\x2f\xfd"
 
@@ -101,10 +102,8 @@ class _Again(io.RawIOBase):
 
 
 def _unpacked_zstd(stream: BinaryIO) -> BinaryIO:
-    try:
+    with needed_for("unpacking zstd", extra="parquet"):
         from pyarrow import CompressedInputStream
-    except ImportError as error:
-        raise HeadspanError("to unpack zstd, install headspan[parquet]") from error
     return cast(BinaryIO, io.BufferedReader(CompressedInputStream(stream, "zstd")))
 
 

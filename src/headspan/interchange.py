@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from headspan import conllu
 from headspan.conllu import NO_HEAD, Layout, Sentence
 from headspan.errors import HeadspanError
+from headspan.extras import needed_for
 
 if TYPE_CHECKING:
     import networkx
@@ -231,14 +232,8 @@ def from_displacy(drawing: Mapping[str, Any]) -> Sentence:
 
 def _library(name: str) -> Any:
     """The module of that name, from a library that is not always there."""
-    try:
+    with needed_for(f"interchange with {name.partition('.')[0]}", extra="interchange"):
         return import_module(name)
-    except ImportError as error:
-        library = name.partition(".")[0]
-        raise HeadspanError(
-            f"{library} cannot be imported ({error}): pip install {library}, or for all libraries "
-            "of headspan.interchange: pip install 'headspan[interchange]'"
-        ) from error
 
 
 def _text(sentences: Iterable[Sentence]) -> str:

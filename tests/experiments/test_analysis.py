@@ -1,9 +1,8 @@
 """Error analysis of made-up systems: files, figures, and sentences side by side."""
 
-import builtins
 import csv
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -166,17 +165,8 @@ def test_mistakes(systems: tuple[Path, Path, Path], treebank: Path, tmp_path: Pa
 
 
 def test_without_matplotlib(
-    systems: tuple[Path, Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    systems: tuple[Path, Path, Path], tmp_path: Path, uninstall: Callable[[str], None]
 ) -> None:
-    original = builtins.__import__
-
-    def without(name: str, *rest: Any) -> Any:
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return original(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(
-        HeadspanError, match=r"plots need matplotlib.*pip install 'headspan\[plot\]'"
-    ):
+    uninstall("matplotlib")
+    with pytest.raises(HeadspanError, match=r"plots needs matplotlib.*'headspan\[plot\]'"):
         analyse(str(systems[0]), [str(systems[1])], tmp_path / "out")

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from headspan.cli.options import Int8, Model
-from headspan.errors import HeadspanError
 
 
 def serve(
@@ -35,13 +34,6 @@ def serve(
     variable HEADSPAN_TOKEN is set, clients must send it as a bearer token. SIGINT or SIGTERM stops
     the service once it has finished what it accepted; a second one stops it at once.
     """
-    try:
-        import fastapi  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as error:
-        raise HeadspanError(
-            f"serve needs {error.name}, which is not installed: pip install 'headspan[serve]'"
-        ) from error
     from headspan.parser import load
     from headspan.serve import Limits, create_app, run
     from headspan.serve.guard import hosts_of

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headspan.errors import HeadspanError
+from headspan.extras import needed_for
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,7 +21,7 @@ _RANGE = re.compile(r"(?:^|\|)TokenRange=([0-9]+):([0-9]+)")
 
 def rows(path: Path) -> Iterator[tuple[int, dict[str, Any], float]]:
     """The rows of a file with their numbers, from 1, and how much of the file lies before."""
-    _, parquet = _libraries()
+    _, parquet = libraries()
     with parquet.ParquetFile(path) as file:
         names = [name for name in file.schema_arrow.names if name in _COLUMNS]
         if not {"text", "tokens"} & set(names):
@@ -35,7 +35,7 @@ def rows(path: Path) -> Iterator[tuple[int, dict[str, Any], float]]:
 
 def schema(*, confidence: bool = False) -> pa.Schema:
     """The columns of a table of sentences: a row a sentence, a list an annotation of its words."""
-    pa, _ = _libraries()
+    pa, _ = libraries()
     strings, numbers = pa.list_(pa.string()), pa.list_(pa.int32())
     fields = [
         ("document", pa.string()),
@@ -57,7 +57,7 @@ def table(sentences: Iterable[tuple[str, Parse]], *, confidence: bool = False) -
 
     `starts` and `ends` say where in its document a word's token stands; null if that is not known.
     """
-    pa, _ = _libraries()
+    pa, _ = libraries()
     columns = schema(confidence=confidence)
     return pa.Table.from_pylist(
         [_row(document, parse, confidence) for document, parse in sentences], schema=columns
@@ -66,7 +66,7 @@ def table(sentences: Iterable[tuple[str, Parse]], *, confidence: bool = False) -
 
 def write(found: pa.Table, stream: Any) -> None:
     """Write a table as Parquet: equal tables give equal bytes."""
-    _, parquet = _libraries()
+    _, parquet = libraries()
     parquet.write_table(found, stream, compression="zstd")
 
 
@@ -95,10 +95,9 @@ def _row(document: str, parse: Parse, confidence: bool) -> dict[str, Any]:
     return row
 
 
-def _libraries() -> tuple[Any, Any]:
-    try:
+def libraries() -> tuple[Any, Any]:
+    """What reads and writes Parquet. Raises HeadspanError where they are not installed."""
+    with needed_for("Parquet", extra="parquet"):
         import pyarrow
         from pyarrow import parquet
-    except ImportError as error:
-        raise HeadspanError("for Parquet, install headspan[parquet]") from error
     return pyarrow, parquet

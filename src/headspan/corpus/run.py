@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from headspan import __version__
-from headspan.corpus import workers
+from headspan.corpus import parquet, workers
 from headspan.corpus.chunks import Shard
 from headspan.corpus.folder import Folder, Summary, open_folder
 from headspan.corpus.machine import share
@@ -95,6 +95,8 @@ def parse_corpus(
     """
     check_choice("format", format, ShardFormat)
     check_choice("compress", compress, Compression)
+    if format == "parquet":
+        parquet.libraries()  # or each shard would fail by itself
     if shard_size < 1 or (processes is not None and processes < 1):
         raise HeadspanError("the size of a shard and the number of processes are at least 1")
     names = tuple(os.fspath(name) for name in inputs)

@@ -23,6 +23,7 @@ from headspan.experiments.measures import (
 )
 from headspan.files import open_output
 from headspan.render import draw_tree
+from headspan.render.raster import check_matplotlib
 from headspan.render.widths import columns
 from headspan.scoring import Bins, Punct
 from headspan.tree import TreeError
@@ -46,7 +47,7 @@ def analyse(
     bins: the lower ends of bins for some of the four plots; default: the paper's.
     most: how many sentences are drawn.
     """
-    plots.check_matplotlib()
+    check_matplotlib("drawing plots")
     bins = _checked(bins or {})
     names = _named(systems, names)
     scored = read_systems(gold, systems, names, punct=punct)

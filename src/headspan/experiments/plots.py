@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headspan.errors import HeadspanError
 from headspan.experiments.measures import Gap, Series, title
 from headspan.files import open_output
+from headspan.render.raster import check_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,16 +39,6 @@ _STYLE: Any = {
 }
 
 
-def check_matplotlib() -> None:
-    """Raise HeadspanError unless matplotlib is there."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise HeadspanError(
-            "plots need matplotlib, which is not installed: pip install 'headspan[plot]'"
-        ) from error
-
-
 def draw_lines(
     panels: Mapping[str, Mapping[str, Series]], measures: Mapping[str, str], path: Path
 ) -> None:
@@ -56,7 +46,7 @@ def draw_lines(
 
     panels: for each breakdown the series of each system.
     """
-    check_matplotlib()
+    check_matplotlib("drawing plots")
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -104,7 +94,7 @@ def draw_bars(
     some: Mapping[str, Gap], by: str, names: Sequence[str], path: Path, *, most: int = 30
 ) -> None:
     """The differences in LAS between two systems, a bar a relation or tag, most frequent first."""
-    check_matplotlib()
+    check_matplotlib("drawing plots")
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 

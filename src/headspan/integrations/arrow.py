@@ -19,6 +19,7 @@ from headspan.corpus.parsing import Options, parse_chunk
 from headspan.corpus.shards import Work
 from headspan.corpus.shards import load as load_parser
 from headspan.errors import HeadspanError
+from headspan.extras import needed_for
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,7 +33,8 @@ _TOGETHER = 64  # rows whose sentences are parsed together
 
 def schema(*, confidence: bool = False) -> pa.Schema:
     """The columns of a table of sentences; `error` says why one has no tree."""
-    import pyarrow as pa
+    with needed_for("a table of sentences", extra="parquet"):
+        import pyarrow as pa
 
     return parquet.schema(confidence=confidence).append(pa.field("error", pa.string()))
 

@@ -27,17 +27,16 @@ from headspan.corpus.shards import Work
 from headspan.corpus.shards import load as load_parser
 from headspan.corpus.source import Source
 from headspan.errors import HeadspanError
+from headspan.extras import needed_for
 from headspan.files import reason
 from headspan.integrations.arrow import TableParser
 
-try:
+with needed_for("Ray Data as the engine", extra="ray"):
     import pyarrow as pa
     import ray
     from ray.data import ActorPoolStrategy, DataContext
     from ray.data.block import BlockMetadata
     from ray.data.datasource import Datasource, ReadTask
-except ImportError as missing:
-    raise HeadspanError("for Ray, install headspan[ray]") from missing
 
 if TYPE_CHECKING:
     from ray.data import Dataset

@@ -12,16 +12,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import srsly
-from spacy.language import Language
-from spacy.pipeline.dep_parser import parser_score
-from spacy.pipeline.pipe import Pipe
-from spacy.tokens import Doc, Token
-from spacy.util import minibatch
-
 from headspan.errors import HeadspanError
-from headspan.integrations import spacy_docs
-from headspan.integrations.spacy_docs import CONFIDENCE
+from headspan.extras import needed_for
+
+with needed_for("the component for spaCy", extra="spacy"):
+    from spacy.language import Language
+    from spacy.pipeline.dep_parser import parser_score
+    from spacy.pipeline.pipe import Pipe
+    from spacy.tokens import Doc, Token
+    from spacy.util import minibatch
+    from srsly import msgpack_dumps, msgpack_loads
+
+    from headspan.integrations import spacy_docs
+    from headspan.integrations.spacy_docs import CONFIDENCE
 
 if TYPE_CHECKING:
     from headspan.parser import Parser
@@ -110,14 +113,14 @@ class HeadspanParser(Pipe):
         with tempfile.TemporaryDirectory() as folder:
             self.parser.save(Path(folder) / "model")
             files = {p.name: p.read_bytes() for p in (Path(folder) / "model").iterdir()}
-        packed: bytes = srsly.msgpack_dumps(files)
+        packed: bytes = msgpack_dumps(files)
         return packed
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> HeadspanParser:
         """Take the model from what `to_bytes` gave."""
         from headspan.model_folder import FILES
 
-        files = srsly.msgpack_loads(data)
+        files = msgpack_loads(data)
         if not isinstance(files, dict) or not set(files) <= set(FILES):
             raise HeadspanError("these bytes hold no headspan model")
         if not all(isinstance(content, bytes) for content in files.values()):

@@ -12,7 +12,7 @@ from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from headspan.errors import HeadspanError
+from headspan.extras import needed_for
 from headspan.render.shapes import Drawing, Path, Shape, Text
 from headspan.render.style import PALETTE, STYLES, Style
 from headspan.render.widths import clusters
@@ -35,14 +35,10 @@ _SETTINGS: Any = {
 }
 
 
-def check_matplotlib() -> None:
-    """Raise HeadspanError unless matplotlib is there."""
-    try:
+def check_matplotlib(doing: str = "drawing PNG and PDF") -> None:
+    """Raise HeadspanError, saying what cannot be done, unless matplotlib is there."""
+    with needed_for(doing, extra="plot"):
         import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise HeadspanError(
-            "PNG and PDF need matplotlib, which is not installed: pip install 'headspan[plot]'"
-        ) from error
 
 
 def write_png(drawing: Drawing, stream: BinaryIO) -> None:

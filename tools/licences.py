@@ -1,0 +1,98 @@
+"""The licences of all that headspan needs here, with all its extras.
+
+    python tools/licences.py
+
+Fails if a package has a licence that is not on the list below, or none that it names.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ALLOWED = """
+    0BSD Apache-2.0 BSD BSD-2-Clause BSD-3-Clause BSL-1.0 CC0-1.0 CNRI-Python ISC MIT MIT-CMU
+    MPL-2.0 PSF-2.0 Zlib
+""".split()
+EXCEPTIONS = {
+    "udtools": "the oracle of the scorer's tests, and stanza needs it; nothing in src imports it",
+    "udapi": "udtools needs it; nothing in src imports it",
+}
+# as packages without an SPDX expression write it
+SPELLINGS = {
+    "3-Clause BSD License": "BSD-3-Clause",
+    "Apache 2.0": "Apache-2.0",
+    "Apache 2.0 License": "Apache-2.0",
+    "Apache License 2.0": "Apache-2.0",
+    "Apache Software License": "Apache-2.0",
+    "BSD License": "BSD",
+    "ISC License (ISCL)": "ISC",
+    "MIT License": "MIT",
+    "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
+    "Python Software Foundation License": "PSF-2.0",
+    "The MIT License (MIT)": "MIT",
+}
+
+
+def needed(name: str = "headspan") -> tuple[list[Distribution], set[str]]:
+    """What a package needs here, with all its extras; and the names of what is not installed."""
+    found: dict[str, Distribution] = {}
+    missing: set[str] = set()
+    waiting = [(name, frozenset(distribution(name).metadata.get_all("Provides-Extra", [])))]
+    seen = set(waiting)
+    while waiting:
+        name, extras = waiting.pop()
+        try:
+            found[name] = distribution(name)
+        except PackageNotFoundError:
+            missing.add(name)
+            continue
+        for requirement in map(Requirement, found[name].requires or []):
+            marker = requirement.marker
+            if marker is None or any(marker.evaluate({"extra": e}) for e in ("", *extras)):
+                next_one = canonicalize_name(requirement.name), frozenset(requirement.extras)
+                waiting.extend({next_one} - seen)
+                seen.add(next_one)
+    return [found[name] for name in sorted(found)], missing
+
+
+def licence(package: Distribution) -> str:
+    """The licence that a package names, as an SPDX expression where it can be told."""
+    about = package.metadata
+    if expression := about.get("License-Expression"):
+        return expression
+    classifiers = about.get_all("Classifier", [])
+    named = [c.rpartition(" :: ")[2] for c in classifiers if c.startswith("License ::")]
+    if not named:
+        named = (about.get("License") or "none named").strip().splitlines()[:1]
+    return " AND ".join(SPELLINGS.get(name, name) for name in named)
+
+
+def is_allowed(expression: str) -> bool:
+    """Whether every licence of an expression is on the list; also of those one may choose from."""
+    parts = re.split(r" AND | OR |[()]", expression)
+    return all(p.removesuffix(" WITH LLVM-exception").strip() in (*ALLOWED, "") for p in parts)
+
+
+def main() -> None:
+    """Print the table and what is wrong."""
+    packages, missing = needed()
+    refused = []
+    for package in packages:
+        name, its = canonicalize_name(package.name), licence(package)
+        why = EXCEPTIONS.get(name, "")
+        if not why and not is_allowed(its):
+            refused.append(f"{name}: has the licence {its!r}; expected one of {' '.join(ALLOWED)}")
+        print(f"{name:27} {package.version:12} {its}{why and f' (exception: {why})'}")
+    if missing:
+        print(f"not installed here: {' '.join(sorted(missing))}")
+    if refused:
+        sys.exit("\n".join(refused))
+
+
+if __name__ == "__main__":
+    main()

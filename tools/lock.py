@@ -1,0 +1,97 @@
+"""Write the lock: the exact files that were tested, by name, version and hash, for one platform.
+
+    python tools/lock.py            # locks/cp311-linux_x86_64.txt, or what the platform is called
+    python tools/lock.py --check    # what pip would install now has the hashes of the lock
+
+constraints.txt says which versions, for all platforms; the lock adds which files, for the platform
+and the Python that run this. Where they come from is pip's own configuration and not written down.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CONSTRAINTS = ROOT / "constraints.txt"
+_PIN = re.compile(r"([\w.-]+)==(\S+)(?: --hash=sha256:([0-9a-f]{64}))?")
+_HEAD = """\
+# The exact files that were tested on {platform}. `python tools/lock.py` makes this from
+# constraints.txt; pip install --require-hashes --requirement {name} installs it.
+"""
+
+
+def platform() -> str:
+    """What wheels call this Python and this machine: cp311-linux_x86_64."""
+    python = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    return f"{python}-{re.sub('[.-]', '_', sysconfig.get_platform())}"
+
+
+def pins(path: Path) -> dict[str, tuple[str, str | None]]:
+    """The versions, and hashes where there are some, of constraints or of a lock, by name."""
+    found: dict[str, tuple[str, str | None]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        pin = _PIN.fullmatch(line)
+        if pin is None or normal(pin[1]) in found:
+            raise SystemExit(f"{path}: found {line!r}; expected one name==version a line, once")
+        found[normal(pin[1])] = pin[2], pin[3]
+    return found
+
+
+def normal(name: str) -> str:
+    """A package's name as indexes spell it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def requirements() -> list[str]:
+    """What headspan needs, with all its extras, as pyproject.toml says."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lists = [project["dependencies"], *project["optional-dependencies"].values()]
+    return sorted({r for some in lists for r in some if not r.startswith("headspan[")})
+
+
+def locked() -> str:
+    """The text of the lock for this platform."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        _pip("--constraint", str(CONSTRAINTS), "--report", str(report), *requirements())
+        chosen = json.loads(report.read_text(encoding="utf-8"))["install"]
+    lines = {}
+    for item in chosen:
+        name = normal(item["metadata"]["name"])
+        digest = item["download_info"]["archive_info"]["hashes"]["sha256"]
+        lines[name] = f"{name}=={item['metadata']['version']} --hash=sha256:{digest}\n"
+    head = _HEAD.format(platform=platform(), name=f"locks/{platform()}.txt")
+    return head + "".join(lines[name] for name in sorted(lines))
+
+
+def _pip(*arguments: str) -> None:
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    if subprocess.run([*pip, "--dry-run", "--ignore-installed", *arguments]).returncode:
+        raise SystemExit(2)
+
+
+def main() -> None:
+    """Write the lock, or check it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="compare hashes instead of writing")
+    path = ROOT / "locks" / f"{platform()}.txt"
+    if parser.parse_args().check:
+        _pip("--require-hashes", "--requirement", str(path))
+        print(f"{path.relative_to(ROOT)}: pip would take these {len(pins(path))} files")
+    else:
+        path.write_text(locked(), encoding="utf-8")
+        print(f"{path.relative_to(ROOT)}: {len(pins(path))} packages")
+
+
+if __name__ == "__main__":
+    main()

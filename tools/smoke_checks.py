@@ -1,0 +1,169 @@
+"""Small real things that an installed headspan must do, each in its environment (smoke.py).
+
+Each extra has one function. Where the extra is installed it must succeed; where it is not, it must
+raise a HeadspanError that says which extra to install. Files are left in the working folder.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.metadata import metadata
+from importlib.resources import files
+from pathlib import Path
+from subprocess import PIPE
+from urllib.request import Request, urlopen
+
+import headspan
+from headspan import conllu, scoring
+
+ROOT = Path(__file__).resolve().parent.parent
+GOLD, SYSTEM = ROOT / "examples" / "gold.conllu", ROOT / "examples" / "system.conllu"
+COMMAND = [sys.executable, "-m", "headspan"]
+DATA = [f"--data.{part}={GOLD}" for part in ("train", "dev", "test")]
+TINY = [f"--model.{size}_size=8" for size in ("lstm", "score", "label")]
+
+
+def run(*arguments: str) -> str:
+    """What a command prints; what it refuses is raised."""
+    done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True)
+    if done.returncode == 2:
+        raise headspan.HeadspanError(done.stderr)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def core() -> None:
+    """Draw, score, train on the example's two sentences, parse them; parse with `en` if there."""
+    assert headspan.__version__ == metadata("headspan")["Version"]
+    assert ROOT not in Path(headspan.__file__).parents, "this is the checkout, not the wheel"
+    assert "primitive" in run("draw", str(ROOT / "examples" / "figure1.conllu"))
+    assert 0 < json.loads(run("score", str(GOLD), str(SYSTEM), "--json"))["las"] < 100
+    lstm = str(ROOT / "configs" / "lstm.toml")
+    run("train", lstm, "-o", "trained", *DATA, *TINY, "--training.epochs=2")
+    run("parse", str(GOLD), "--model", "trained/model", "-o", "parsed.conllu", "--confidence")
+    sentences = list(conllu.read("parsed.conllu"))
+    assert [len(s) for s in sentences] == [len(s) for s in conllu.read(GOLD)]
+    assert all(s.heads.count(0) == 1 for s in sentences)
+    if (files("headspan") / "models" / "en").is_dir():
+        (parse,) = headspan.load()("She saw the man with the telescope.")
+        assert parse.forms[parse.heads.index(0)] == "saw"
+
+
+def eval_() -> None:
+    """The official scorer agrees with ours."""
+    from udtools import udeval
+
+    with GOLD.open(encoding="utf-8") as gold, SYSTEM.open(encoding="utf-8") as system:
+        loaded = [udeval.load_conllu(file, "", {}) for file in (gold, system)]
+    theirs = udeval.evaluate(*loaded)["LAS"]
+    ours = scoring.score(conllu.read(GOLD), conllu.read(SYSTEM), subtypes="strip")["las"]
+    assert (ours.correct, ours.gold) == (theirs.correct, theirs.gold_total)
+
+
+def plot() -> None:
+    """A tree as PNG."""
+    run("draw", str(GOLD), "--sentence", "1", "-o", "tree.png", "--force")
+    assert Path("tree.png").read_bytes().startswith(b"\x89PNG")
+
+
+def serve() -> None:
+    """The service answers, and has its page."""
+    command = [*COMMAND, "serve", "--model", "trained/model", "--port", "0"]
+    with subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True) as service:
+        try:
+            address = service.stdout.readline().split()[-1:]
+            if not address:
+                raise headspan.HeadspanError(service.stderr.read())
+            body = json.dumps({"words": [["Trees", "grow", "."]]}).encode()
+            question = Request(f"{address[0]}/parse", body, {"Content-Type": "application/json"})
+            with urlopen(question) as answer:
+                assert json.load(answer)["sentences"][0]["heads"].count(0) == 1
+            with urlopen(address[0]) as page:
+                assert b"headspan" in page.read()
+        finally:
+            service.terminate()
+
+
+def spacy() -> None:
+    """A pipeline with the component in it."""
+    import headspan.integrations.spacy  # noqa: F401, I001 (without spaCy, this says what to do)
+    import spacy
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("headspan", config={"model": "trained/model"})
+    assert [token.dep_ for token in nlp("Trees grow.")].count("ROOT") == 1
+
+
+def interchange() -> None:
+    """Every library gives back the tree that it was given."""
+    from headspan import interchange
+
+    sentences = list(conllu.read(GOLD))
+    one = sentences[0]
+    for library in ("conllu", "nltk", "networkx"):
+        there, back = (getattr(interchange, f"{way}_{library}") for way in ("to", "from"))
+        assert back(there(one)).heads == one.heads, library
+    for library in ("stanza", "pandas"):
+        there, back = (getattr(interchange, f"{way}_{library}") for way in ("to", "from"))
+        assert [s.heads for s in back(there(sentences))] == [s.heads for s in sentences], library
+
+
+def parquet(*, engine: str = "local") -> None:
+    """A corpus as a table."""
+    arguments = ["--model", "trained/model", "--format", "parquet", "--engine", engine]
+    run("corpus", str(GOLD), "-o", f"corpus-{engine}", *arguments)
+    from pyarrow.parquet import read_table
+
+    assert len(read_table(f"corpus-{engine}/part-00000.parquet")) == len(list(conllu.read(GOLD)))
+
+
+def ray() -> None:
+    """A corpus as a table, on a Ray cluster that is started for it."""
+    parquet(engine="ray")
+
+
+def train() -> None:
+    """The encoder that comes with the extra can be trained."""
+    preset = str(ROOT / "configs" / "en-minilm.toml")
+    run("train", preset, "-o", "trained-encoder", *DATA, *TINY, "--training.epochs=1")
+    run("parse", str(GOLD), "--model", "trained-encoder/model", "-o", "encoder.conllu")
+    assert len(list(conllu.read("encoder.conllu"))) == len(list(conllu.read(GOLD)))
+
+
+EXTRAS: dict[str, Callable[[], None]] = {
+    "eval": eval_,
+    "plot": plot,
+    "serve": serve,
+    "spacy": spacy,
+    "interchange": interchange,
+    "parquet": parquet,
+    "ray": ray,
+    "train": train,
+}
+UNUSED = ("eval",)  # nothing in the package imports what these bring, so nothing can name them
+
+
+def main(extra: str) -> None:
+    """Check an extra; or, without one, the core, and that features name the extra they lack."""
+    if extra:
+        EXTRAS[extra]()
+        return
+    core()
+    for name, feature in EXTRAS.items():
+        if name in UNUSED:
+            continue
+        try:
+            feature()
+        except headspan.HeadspanError as error:
+            if f"pip install 'headspan[{name}]'" not in str(error):
+                raise AssertionError(f"{name}: its error does not name it: {error}") from error
+        else:
+            raise AssertionError(f"{name}: works without its extra")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else "")
