@@ -13,7 +13,7 @@ from torch import Tensor
 
 from headspan.errors import HeadspanError
 
-_CACHED_WORDS = 100_000
+_CACHED_WORDS, _LONGEST_CACHED = 100_000, 100  # characters
 _SMALLEST_WINDOW = 3  # start, a subword, end
 _SPECIAL = ("start", "end", "unknown", "mask", "pad", "window")
 
@@ -82,7 +82,8 @@ class SubwordTokenizer:
             known = ids[: self.window - 2]
             if len(self._known) >= _CACHED_WORDS:
                 self._known.clear()
-            self._known[form] = known
+            if len(form) <= _LONGEST_CACHED:  # or strangers' words could fill all memory
+                self._known[form] = known
         return known
 
     def count(self, forms: Sequence[str]) -> int:
