@@ -66,3 +66,10 @@ def test_saved_and_loaded() -> None:
     again = SubwordTokenizer.from_json(text, special)
     assert again.word("abc") == [1, 2, 3]
     assert again.window == 8
+
+
+def test_only_short_words_are_remembered() -> None:
+    tokenizer = letters(16)
+    assert tokenizer.word("ab" * 10_000) == [0]  # WordPiece knows no word of so many letters
+    assert tokenizer.word("abc") == [1, 2, 3]
+    assert list(tokenizer._known) == ["abc"]
