@@ -55,7 +55,7 @@ def install(python: Path, what: str) -> int:
 
 
 def main() -> None:
-    """Try the wheel everywhere; stop at the first thing that fails."""
+    """Try the wheel everywhere; without what it needs there is nothing to put extras on."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--extra", choices=extras(), action="append", help="can be repeated")
     chosen = parser.parse_args().extra or extras()
@@ -66,6 +66,7 @@ def main() -> None:
     version = wheels[0].name.split("-")[1]
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
+        failed: list[str] = []
         below = environment(place / "environment")
         for extra in ("", *chosen):
             start = time.monotonic()
@@ -78,8 +79,11 @@ def main() -> None:
             outcome = "FAILED" if done.returncode else "passed"
             took = f"{time.monotonic() - start:.0f} s"
             print(f"{extra or 'no extra':12} {count:3} packages  {outcome}  {took}", flush=True)
-            if done.returncode:
-                sys.exit(1)
+            failed += [extra] if done.returncode else []
+            if failed == [""]:
+                break
+    if failed:
+        sys.exit(1)
 
 
 if __name__ == "__main__":
