@@ -15,7 +15,7 @@ from headspan.nn.scorers import SpanTerms
 from headspan.stages import stage
 
 _LARGEST_CUBE = 1 << 22  # scores; beyond, sentences are decoded row by row
-_ROW_BLOCK = 1 << 20  # activations at a time when rows are asked for
+_ROW_BLOCK = 1 << 20  # activations at a time when rows are asked for, if their scores fit, too
 
 
 def score_cube(terms: SpanTerms) -> Tensor:
@@ -59,7 +59,8 @@ def best_trees(terms: SpanTerms, lengths: Tensor, gold: Tensor | None = None) ->
         spans = np.full((sentences, posts - 1, 2), -1, np.int64)
         scores = np.zeros(sentences)
         for b, n in enumerate(lengths.tolist()):
-            block = max(1, _ROW_BLOCK // ((n + 1) * terms.posts.shape[2]))
+            activations, found = (n + 1) * terms.posts.shape[2], (n + 1) ** 2  # of one row
+            block = max(1, min(_ROW_BLOCK // activations, _LARGEST_CUBE // found))
             chosen = None if gold is None else gold[b, :n].numpy()
             tree = headed_span.best_tree_by_rows(_Rows(terms, b, n), block=block, gold=chosen)
             heads[b, :n], spans[b, :n], scores[b] = tree.heads, tree.spans, tree.scores
