@@ -48,7 +48,7 @@ def main() -> None:
     words = corpus.with_suffix(".words")
     words.write_text("".join(f'"{_escaped(word)}"\n' for word in chosen.WORDS), encoding="ascii")
     options = {
-        "runs": asked.inputs, "seed": asked.seed, "max_len": longest, "timeout": 600,
+        "runs": asked.inputs, "seed": asked.seed, "max_len": longest, "timeout": 3600,
         "rss_limit_mb": 4096, "print_final_stats": 1, "dict": words, "keep_seed": 1,
         "len_control": 0,
         "artifact_prefix": f"{corpus}/",

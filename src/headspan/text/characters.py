@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from headspan.vocabulary import UNKNOWN, Vocabulary
+from headspan.vocabulary import PAD, UNKNOWN, Vocabulary
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
 Marks: TypeAlias = npt.NDArray[np.bool_]
@@ -48,7 +48,7 @@ class Characters:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
-        self._numbers = np.full(0x110000, -1, np.int32)  # filled as characters are met
+        self._numbers = np.zeros(0x110000, np.int32)  # filled as characters are met
         self._categories = np.zeros(0x110000, np.uint8)
         self._kinds = np.zeros(0x110000, np.uint8)
         self._clinging = np.zeros(0x110000, np.bool_)
@@ -65,7 +65,7 @@ class Characters:
         """The code points of a text; makes sure that the tables know them."""
         raw = text.encode("utf-32-le", "surrogatepass")
         points = np.frombuffer(raw, np.uint32).astype(np.int64)
-        for point in np.unique(points[self._numbers[points] < 0]).tolist():
+        for point in np.unique(points[self._numbers[points] == PAD]).tolist():
             self._meet(point)
         return points
 
