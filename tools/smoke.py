@@ -67,15 +67,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         failed: list[str] = []
-        below = environment(place / "environment")
+        below = environment(place / "environments" / "none")
+        work = place / "work"
+        work.mkdir()
         for extra in ("", *chosen):
             start = time.monotonic()
             if extra:
-                python = environment(place / extra, over=below)
+                python = environment(place / "environments" / extra, over=below)
                 count = install(python, f"headspan[{extra}]=={version}")
             else:
                 python, count = below, install(below, str(wheels[0]))
-            done = subprocess.run([python, CHECKS, *([extra] if extra else [])], cwd=place)
+            done = subprocess.run([python, CHECKS, *([extra] if extra else [])], cwd=work)
             outcome = "FAILED" if done.returncode else "passed"
             took = f"{time.monotonic() - start:.0f} s"
             print(f"{extra or 'no extra':12} {count:3} packages  {outcome}  {took}", flush=True)

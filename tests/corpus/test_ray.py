@@ -71,6 +71,26 @@ def test_a_chunk_that_kills_is_recorded_and_mistakes_stop(
         parse([Path("text.txt")], Path("broken"), engine=ray_engine(workers=1), load=broken_load)
 
 
+@pytest.mark.parametrize(
+    ("address", "what"),
+    [("away:1", "the cluster at away:1 cannot be reached"), (None, "cannot be started")],
+)
+def test_a_cluster_that_is_not_there(
+    address: str | None, what: str, parse: Any, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from headspan.integrations.ray import ray_engine
+
+    def init(**options: Any) -> None:
+        assert options["address"] == address
+        raise Exception("It timed out.\nSee the logs.")
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", init)
+    Path("text.txt").write_text(paragraphs(1), encoding="utf-8")
+    with pytest.raises(HeadspanError, match=rf"^Ray: {what}: It timed out\.$"):
+        parse([Path("text.txt")], Path("out"), engine=ray_engine(address=address))
+
+
 def broken_load(model: str, threads: int) -> Any:
     raise HeadspanError("the model is broken")
 

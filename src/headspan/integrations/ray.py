@@ -192,9 +192,17 @@ def _connected(address: str | None) -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
-    ray.init(
-        address=address, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR
-    )
+    try:
+        ray.init(
+            address=address,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+        )
+    except Exception as error:  # Ray has no type of its own for this
+        what = f"the cluster at {address} cannot be reached" if address else "cannot be started"
+        why = str(error).strip().partition("\n")[0]
+        raise HeadspanError(f"Ray: {what}: {why}") from error
     try:
         yield
     finally:
