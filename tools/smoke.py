@@ -28,7 +28,8 @@ CONSTRAINTS = ROOT / "constraints.txt"
 def extras() -> list[str]:
     """The extras that users may ask for, as pyproject.toml names them."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return [name for name in project["optional-dependencies"] if name != "dev"]
+    own = ("dev", "fuzz")  # for working on headspan, not with it
+    return [name for name in project["optional-dependencies"] if name not in own]
 
 
 def environment(folder: Path, *, over: Path | None = None) -> Path:

@@ -44,8 +44,9 @@ def headspan(*commands: Sequence[object]) -> Done:
     return Done(*json.loads(done.stderr.splitlines()[-1]))
 
 
-ONE_BY_ONE = """
-import contextlib, io, json, resource, sys
+ONE_BY_ONE = r"""
+import contextlib, io, json, re, sys
+from pathlib import Path
 from headspan.cli import main
 codes, said = [], []
 for command in json.loads(sys.argv[1]):
@@ -57,7 +58,8 @@ for command in json.loads(sys.argv[1]):
         except SystemExit as ended:
             codes.append(ended.code or 0)
     said.append(errors.getvalue())
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+# unlike ru_maxrss, this does not begin with the memory of the process that started this one
+peak = int(re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1]) * 1024
 print(json.dumps([codes, said, peak]), file=sys.stderr)
 """
 
