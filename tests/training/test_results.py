@@ -92,7 +92,7 @@ def test_confidences_do_not_depend_on_the_batch(
     alone = parser.parse(sentences, confidence=True)
     for one, other in zip(together, alone, strict=True):
         assert one.confidences == pytest.approx(other.confidences, abs=1e-5)
-    if parser.config.model.structure != "arc":
+    if parser.config.model.structure == "span":
         monkeypatch.setattr(limits, "LONGEST_WHOLE", 7)
         for parsed in parser.parse(sentences, confidence=True):
             assert bool(parsed.confidences) == (len(parsed) <= 7)
