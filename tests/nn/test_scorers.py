@@ -7,8 +7,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from headspan.inference import headed_span
-from headspan.nn import cube, losses
-from headspan.nn.layers import SharedDropout
+from headspan.nn import cube, losses, scorers
+from headspan.nn.layers import SharedDropout, with_one
 from headspan.nn.scorers import ArcScorer, LabelScorer, SpanScorer
 from headspan.tree import headed_spans
 
@@ -168,6 +168,29 @@ def test_labels_are_biaffine_in_parent_and_child() -> None:
         down = torch.cat([scorer.child(context[b[t], j[t]]), context.new_ones(1)])
         for r in range(4):
             torch.testing.assert_close(scores[t, r], up @ scorer.weight[r] @ down)
+
+
+@pytest.mark.parametrize("arcs", [0, 1, 40])
+def test_many_children_of_one_parent(arcs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In families of at most four, all at once or in blocks: the formula and its gradient."""
+    torch.manual_seed(5)
+    scorer = LabelScorer(SIZE, 5, 4, 0.0).double()
+    torch.nn.init.normal_(scorer.weight)
+    context = torch.randn(2, 6, SIZE, dtype=torch.double)
+    b, i, j = (torch.randint(most, (arcs,)) for most in (2, 3, 6))
+    scores = scorer(context, context, b, i, j)
+    up, down = (with_one(part(context)) for part in (scorer.parent, scorer.child))
+    expected = torch.einsum("tu,ruv,tv->tr", up[b, i], scorer.weight, down[b, j])
+    torch.testing.assert_close(scores, expected)
+    weights = torch.randn(arcs, 4, dtype=torch.double)
+    parameters = list(scorer.parameters())
+    found, wanted = (
+        torch.autograd.grad((made * weights).sum(), parameters) for made in (scores, expected)
+    )
+    torch.testing.assert_close(found, wanted)
+    monkeypatch.setattr(scorers, "_FAMILIES", 3)
+    with torch.no_grad():
+        torch.testing.assert_close(scorer(context, context, b, i, j), expected.detach())
 
 
 def test_shared_dropout_draws_once_a_sentence() -> None:

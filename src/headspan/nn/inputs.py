@@ -155,21 +155,21 @@ def prepare(
 
 
 def _grid(rows: list[list[int]], width: int) -> Tensor:
-    grid = torch.zeros(len(rows), width, dtype=torch.long)
-    for b, row in enumerate(rows):
-        grid[b, 1 : len(row) + 1] = torch.tensor(row)
-    return grid
+    return _padded([[0, *row] for row in rows], width)
 
 
 def _characters(forms: list[str], vocabulary: Vocabulary) -> Tensor:
     half = _LONGEST_WORD // 2
     short = [f if len(f) <= _LONGEST_WORD else f[:half] + f[-half:] for f in forms]
-    grid = torch.zeros(len(short), max(max(map(len, short)), 1), dtype=torch.long)
-    for row, form in enumerate(short):
-        if form:
-            grid[row, : len(form)] = torch.tensor(vocabulary.numbers(form))
+    longest = max(max(map(len, short)), 1)
+    grid = _padded([vocabulary.numbers(form) for form in short], longest)
     grid[:, 0].clamp_(min=1)  # a word without characters has an unknown one
     return grid
+
+
+def _padded(rows: list[list[int]], width: int) -> Tensor:
+    """Rows of numbers as one tensor, 0 behind their ends."""
+    return torch.tensor([row + [0] * (width - len(row)) for row in rows])
 
 
 class WordInputs(nn.Module):

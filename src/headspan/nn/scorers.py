@@ -3,6 +3,7 @@
 Project before you subtract: the first layer of the span MLP is linear, W(h_j − h_i) + b =
 Wh_j − Wh_i + b, so the n+1 fenceposts are projected and never the n² spans. Fold the biaffine into
 the words: [c'; 1]ᵀW is one vector a word, and a span's score is its activation times that vector.
+Relations likewise: [p'; 1]ᵀW_r, which is most of the work, is made once for the children of p.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from torch import Tensor, nn
 
 from headspan.nn.layers import Projection, SharedDropout, activation, with_one
 
-_ARCS = 256  # whose relations are scored at a time
+_FAMILY = 4  # children whose relations to their parent are scored together
+_FAMILIES = 256  # at a time where no gradient is wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +112,30 @@ class LabelScorer(nn.Module):
         """Scores of every relation, (t, R), for arcs from place i[t] of parents to place j[t] of
         children in sentences b[t]; both (B, ·, inputs).
         """
-        upper = with_one(self.dropout(self.parent(parents)))[b, i]
+        upper = with_one(self.dropout(self.parent(parents)))
         lower = with_one(self.dropout(self.child(children)))[b, j]
-        # pᵀW_r c for all r at once is the outer product of p and c times one matrix: half the time
-        weight = self.weight.permute(1, 2, 0).flatten(0, 1)
-        blocks = range(0, len(b), _ARCS)
-        pairs = ((upper[t : t + _ARCS], lower[t : t + _ARCS]) for t in blocks)
-        return torch.cat([(p[:, :, None] * c[:, None]).flatten(1) @ weight for p, c in pairs])
+        first, group, slot = _families(b * parents.shape[1] + i)
+        upper = upper[b[first], i[first]]
+        lower = lower.new_zeros(len(first), _FAMILY, lower.shape[1]).index_put((group, slot), lower)
+        weight = self.weight.transpose(0, 1).flatten(1)
+        block = max(1, len(first)) if torch.is_grad_enabled() else _FAMILIES
+        scores = [
+            c @ (p @ weight).view(len(p), *self.weight.shape[::2]).transpose(1, 2)
+            for p, c in zip(torch.split(upper, block), torch.split(lower, block), strict=True)
+        ]
+        return torch.cat(scores)[group, slot]
+
+
+def _families(parents: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Arcs with the same parent in groups of at most _FAMILY.
+
+    Gives an arc of every group, (groups,), and each arc's group and its place there, both (t,).
+    """
+    order = parents.argsort(stable=True)
+    together = parents[order]
+    rank = torch.arange(len(parents), device=parents.device)
+    rank = rank - torch.searchsorted(together, together)
+    new = rank % _FAMILY == 0
+    group, slot = torch.empty_like(order), torch.empty_like(order)
+    group[order], slot[order] = new.cumsum(0) - 1, rank % _FAMILY
+    return order[new], group, slot

@@ -221,7 +221,7 @@ class Trainer:
         if not math.isfinite(parse + label + tag):
             raise HeadspanError(f"the loss is not finite in epoch {self.progress.epoch + 1}")
         processes.add_gradients(network.parameters())
-        nn.utils.clip_grad_norm_(network.parameters(), t.clip)
+        clip(network, t.clip)
         factor = rate(place, t.epochs, t.warmup_epochs)
         for parameters in self.optimizer.param_groups:
             parameters["lr"] = parameters["peak"] * factor
@@ -315,6 +315,14 @@ class Trainer:
 def _number(*parts: int) -> int:
     """A seed from numbers; dropout depends on where a step is, not on what came before it."""
     return int.from_bytes(hashlib.blake2b(repr(parts).encode(), digest_size=7).digest(), "big")
+
+
+def clip(network: nn.Module, most: float) -> None:
+    """Shorten the gradient to a length, if it is longer."""
+    parameters = [p for p in network.parameters() if p.grad is not None]
+    length = nn.utils.get_total_norm([p.grad for p in parameters if p.grad is not None])
+    if not length <= most:
+        nn.utils.clip_grads_with_norm_(parameters, most, length)
 
 
 def rate(place: float, epochs: int, warmup: float) -> float:
