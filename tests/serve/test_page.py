@@ -8,7 +8,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
 
 from headspan import conllu
 from headspan.inference import Constraints
@@ -305,6 +305,21 @@ def test_errors_say_the_limit(context: BrowserContext, address: str) -> None:
     page.get_by_role("button", name="Parse").click()
     expect(status(page)).to_contain_text("trying again in 1 s")
     expect(page.locator("#drawing .word")).to_have_count(2)
+
+
+def test_what_is_typed_before_the_service_answers_is_kept(
+    context: BrowserContext, address: str
+) -> None:
+    page = context.new_page()
+    asked: list[Route] = []
+    page.route("**/models", lambda route: asked.append(route))
+    page.goto(f"{address}/#text={quote(TEXT)}")
+    page.locator("#text").fill("the dog")
+    page.wait_for_timeout(600)
+    asked[0].continue_()
+    expect(page.locator("#model")).to_contain_text("tiny")
+    expect(page.locator("#drawing .word")).to_have_count(2)
+    expect(page.locator("#text")).to_have_value("the dog")
 
 
 def test_a_service_that_wants_a_token(browser: Browser, parser: Parser) -> None:

@@ -251,13 +251,13 @@ function adopt(link) {
   Object.assign(state, link);
   at("text").value = state.text;
   document.querySelector(`#views input[value="${state.view}"]`).checked = true;
-  return parse();
 }
 
-async function begin(link = state) {
+// What is typed while the service introduces itself is kept.
+async function begin() {
   const model = await introduce();
   at("model").textContent = model ? `Model: ${model.name}.` : "";
-  await adopt(link);
+  await parse();
 }
 
 function wordOf(event) {
@@ -321,8 +321,10 @@ document.querySelector(".copies").addEventListener("click", async (event) => {
 });
 window.addEventListener("hashchange", () => {
   const link = fromLink(location.hash);
-  if (link) adopt(link);
+  if (!link) return;
+  adopt(link);
+  parse();
 });
 
-at("text").value = state.text;
-begin(fromLink(location.hash) ?? state);
+adopt(fromLink(location.hash) ?? state);
+begin();
