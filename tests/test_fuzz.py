@@ -28,6 +28,7 @@ FOUND = [
     ("config", b"[training]\nbetas = [0.9]\n"),
     ("service", b'{"words": [["a"]], "constraints": [{"required": [' + b"[2, 1], " * 900 + b"[3, 2]]}]}"),
     ("service", b'{"conllu": "1\\ta\\t_\\t_\\t_\\t_\\t0\\troot\\t_\\tA\\r|Confidence=1\\n", "format": "conllu"}'),
+    ("service", b'{"t\\u0000' + b"a" * 2500 + b'": "a", "text": "b"}'),
 ]  # fmt: skip
 
 

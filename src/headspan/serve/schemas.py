@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from headspan.errors import shown
 from headspan.serve.limits import Limits, RefusalError
 
 Word = Annotated[str, Field(min_length=1, pattern=r"^[^\t\n\r\x00]+$")]
@@ -154,7 +155,10 @@ def request_schema() -> dict[str, Any]:
 
 
 def _sentence(problem: Any) -> str:
-    where = ".".join(str(part) for part in problem["loc"])
+    place = [str(part) for part in problem["loc"]]
+    if problem["type"] == "extra_forbidden":  # the last is a stranger's: any characters, any length
+        return f"{'.'.join(place[:-1]) or 'the request'} has no field {shown(place[-1])}"
+    where = ".".join(place)
     what: str = problem["msg"].removeprefix("Value error, ")
     if problem["type"] == "json_invalid":
         what = f"the request is not JSON: {what.removeprefix('Invalid JSON: ')}"
