@@ -20,6 +20,7 @@ from headspan.hub import find_or_fetch, upload
 from headspan.inference import Constraints
 from headspan.limits import check_parsed
 from headspan.loading import SEGMENTER, assemble
+from headspan.memory import give_back
 from headspan.model_folder import ModelFolder, find_model, packed
 from headspan.nn.inputs import Vocabularies, prepare
 from headspan.nn.network import Network, Output, Parsed, Request
@@ -32,6 +33,7 @@ from headspan.tree import Span
 
 _BATCH = 1024  # subwords or words a batch, padding counted; more leave a CPU's caches
 _AHEAD = 1024  # sentences that are read ahead and sorted by length
+_TIDY = 100_000  # words, after which free memory is given back
 
 
 class Parser:
@@ -57,6 +59,7 @@ class Parser:
         self.segmenter = segmenter
         self.temperature = temperature
         self.card = card
+        self._untidied = 0
 
     @overload
     def __call__(self, sentence: str, **wanted: Any) -> list[Parse]: ...
@@ -148,6 +151,13 @@ class Parser:
                 done.update(zip(batch, self._parse(chosen, request, retag), strict=True))
             for k, sentence in enumerate(some):
                 yield done[k] if k in done else Parse.of(sentence)
+            self._tidy(sum(map(len, some)))
+
+    def _tidy(self, words: int) -> None:
+        self._untidied += words
+        if self._untidied >= _TIDY:
+            self._untidied = 0
+            give_back()
 
     def _bounded(self, sentences: Iterable[Sentence | Sequence[str]]) -> Iterator[Sentence]:
         """The sentences, unless one is too long."""

@@ -1,0 +1,26 @@
+"""Memory that is free but kept."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from functools import cache
+from typing import Any
+
+
+def give_back() -> None:
+    """Return free memory to the system, where the C library can.
+
+    Batches are of all sizes, and what they leave lies scattered over the heap, where it is free but
+    counts: a process that parses for hours would slowly grow.
+    """
+    if (trim := _malloc_trim()) is not None:
+        trim(0)
+
+
+@cache
+def _malloc_trim() -> Any:
+    """The function of glibc, or None."""
+    if not sys.platform.startswith("linux"):
+        return None
+    return getattr(ctypes.CDLL(None), "malloc_trim", None)
