@@ -86,6 +86,7 @@ def test_every_licence_here_is_allowed() -> None:
         ("License-Expression: MIT OR GPL-3.0-only", None, False),
         ("License-Expression: GPL-2.0-only WITH Classpath-exception-2.0", None, False),
         ("Classifier: License :: OSI Approved :: BSD License", "BSD", True),
+        ("Classifier: License :: DFSG approved\nLicense: MIT", "MIT", True),
         ("License: Apache 2.0", "Apache-2.0", True),
         ("License: Ask us", "Ask us", False),
         ("Summary: says nothing about it", "none named", False),

@@ -65,8 +65,8 @@ def licence(package: Distribution) -> str:
     about = package.metadata
     if expression := about.get("License-Expression"):
         return expression
-    classifiers = about.get_all("Classifier", [])
-    named = [c.rpartition(" :: ")[2] for c in classifiers if c.startswith("License ::")]
+    classifiers = set(about.get_all("Classifier", [])) - {"License :: DFSG approved"}  # any of them
+    named = [c.rpartition(" :: ")[2] for c in sorted(classifiers) if c.startswith("License ::")]
     if not named:
         named = (about.get("License") or "none named").strip().splitlines()[:1]
     return " AND ".join(SPELLINGS.get(name, name) for name in named)

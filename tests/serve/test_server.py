@@ -182,5 +182,6 @@ def test_a_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     from headspan.cli.serve import serve
 
     monkeypatch.setitem(sys.modules, "fastapi", None)
+    monkeypatch.delitem(sys.modules, "headspan.serve")
     with pytest.raises(HeadspanError, match=r"pip install 'headspan\[serve\]'"):
-        serve()
+        serve(model="nothing")
