@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -172,8 +173,8 @@ def test_a_sentence_that_begins_inside_of_a_token(pipeline: Pipeline, parser: Pa
 def test_a_model_without_a_segmenter_says_what_to_do(
     parser: Parser, tmp_path: Path, pipeline: Pipeline
 ) -> None:
-    parts = {**vars(parser), "segmenter": None}
-    bare = Parser(**parts)
+    bare = copy(parser)
+    bare.segmenter = None
     bare.save(tmp_path / "bare")
     make = partial(pipeline, model=str(tmp_path / "bare"))
     with pytest.raises(HeadspanError, match="add spaCy's sentencizer before it, or set sentences"):
