@@ -41,7 +41,7 @@ def main() -> None:
         chosen = target(asked.target)
     corpus = (asked.corpus or HERE / "corpus") / asked.target
     corpus.mkdir(parents=True, exist_ok=True)
-    longest = 4096
+    longest = max(4096, *(2 * len(word) for word in chosen.WORDS))
     for number, seed in enumerate(chosen.seeds()):
         (corpus / f"seed-{number:02}").write_bytes(seed)
         longest = max(longest, 2 * len(seed))

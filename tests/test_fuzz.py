@@ -26,6 +26,8 @@ FOUND = [
     ("config", b"[training]\nclip = " + b"9" * 400),
     ("config", b"[training]\nepochs = " + b"9" * 5000),
     ("config", b"[training]\nbetas = [0.9]\n"),
+    ("config", b"9" * 5000 + b" = 1\n"),
+    ("config", b"[" + b"9" * 5000 + b"]\n" + b"[" + b"9" * 5000 + b"]\n"),
     ("service", b'{"words": [["a"]], "constraints": [{"required": [' + b"[2, 1], " * 900 + b"[3, 2]]}]}"),
     ("service", b'{"conllu": "1\\ta\\t_\\t_\\t_\\t_\\t0\\troot\\t_\\tA\\r|Confidence=1\\n", "format": "conllu"}'),
     ("service", b'{"t\\u0000' + b"a" * 2500 + b'": "a", "text": "b"}'),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from headspan.errors import HeadspanError, shown
+from headspan.errors import HeadspanError, named, shown
 from headspan.files import reason
 
 _T = TypeVar("_T")
@@ -139,7 +139,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     except OSError as error:
         raise HeadspanError(f"{path}: cannot be read: {reason(error)}") from error
     except (ValueError, RecursionError) as error:  # also a number of too many digits
-        raise HeadspanError(f"{path}: is not TOML: {error}") from error
+        raise HeadspanError(f"{path}: is not TOML: {named(str(error), 200)}") from error
 
 
 def from_table(kind: type[_T], table: Any, where: str, prefix: str = "") -> _T:
@@ -150,7 +150,7 @@ def from_table(kind: type[_T], table: Any, where: str, prefix: str = "") -> _T:
     for key in table:
         if key not in hints:
             known = ", ".join(prefix + name for name in hints)
-            raise HeadspanError(f"{where}: unknown key {prefix}{key}; there are {known}")
+            raise HeadspanError(f"{where}: unknown key {prefix}{named(key)}; there are {known}")
     values = {key: _checked(hints[key], value, where, prefix + key) for key, value in table.items()}
     return kind(**values)
 

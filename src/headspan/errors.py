@@ -26,3 +26,8 @@ def shown(value: Any, most: int = 40) -> str:
     except (RecursionError, ValueError):  # deep nesting; a number of too many digits
         return f"a {type(value).__name__}"
     return text if len(text) <= most else text[:most] + "…"
+
+
+def named(name: str, most: int = 80) -> str:
+    """A name that a file gave, for a message: as it is, but no control characters, never long."""
+    return shown(name, most)[1:-1]

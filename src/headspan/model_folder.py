@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headspan.errors import HeadspanError, shown
+from headspan.errors import HeadspanError, named, shown
 from headspan.files import placed, reason
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def fitting(network: nn.Module, tensors: dict[str, Tensor], where: str) -> dict[
     expected = network.state_dict()
     for name in sorted(expected.keys() ^ tensors.keys()):
         what = "is missing" if name in expected else "belongs to no part of the model"
-        raise HeadspanError(f"{where}: the tensor {name} {what}")
+        raise HeadspanError(f"{where}: the tensor {named(name)} {what}")
     for name, tensor in tensors.items():
         if tensor.shape != expected[name].shape:
             raise HeadspanError(
@@ -170,7 +170,7 @@ def _unpacked(tensors: dict[str, Tensor], where: str) -> dict[str, Tensor]:
         scale = tensors.get(name + _SCALE)
         if tensor.dtype == torch.int8 and scale is not None:
             if tensor.dim() != 2 or scale.shape != (len(tensor), 1) or scale.dtype != torch.float32:
-                raise HeadspanError(f"{where}: the tensor {name}{_SCALE} does not fit {name}")
+                raise HeadspanError(f"{where}: the tensor {named(name)} does not fit its scale")
             tensor = tensor * scale
         whole[name] = tensor.float() if tensor.dtype == torch.float16 else tensor
     return whole

@@ -10,7 +10,7 @@ import numpy as np
 from torch import Tensor
 
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError, shown
+from headspan.errors import HeadspanError, named, shown
 from headspan.outline import outline
 from headspan.text.assembly import Piece, sentence, writable
 from headspan.text.characters import CATEGORIES, Characters
@@ -113,7 +113,7 @@ class Segmenter:
         expected = network.state_dict()
         for name in sorted(set(expected) ^ set(tensors)):
             what = "lacks" if name in expected else "has"
-            raise HeadspanError(f"the segmenter {what} the tensor {name}")
+            raise HeadspanError(f"the segmenter {what} the tensor {named(name)}")
         for name, tensor in tensors.items():
             wanted = expected[name]
             if tensor.shape != wanted.shape or tensor.dtype != wanted.dtype:
