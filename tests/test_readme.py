@@ -12,6 +12,7 @@ import pytest
 from conftest import ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -53,6 +54,20 @@ def test_blocks_are_of_a_kind_that_is_tested() -> None:
     for page in PAGES:
         kinds = {match[1] for match in BLOCK.finditer(page.read_text(encoding="utf-8"))}
         assert kinds <= {"sh", "console", "python", "text"}, page
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    for name, part in LINK.findall(text):
+        if name.startswith(("http://", "https://")):
+            continue
+        target = page.parent / name if name else page
+        assert target.exists(), name
+        if part:
+            headings = re.findall(r"^#+ (.+)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            anchors = {re.sub(r"[^\w -]", "", h.lower()).replace(" ", "-") for h in headings}
+            assert part in anchors, f"{name}#{part}"
 
 
 @pytest.mark.parametrize("block", blocks("console"))
