@@ -1,5 +1,6 @@
-"""Free memory is given back, where that can be done."""
+"""Free memory is given back, where that can be done; nothing is kept for ever."""
 
+import ctypes
 import sys
 from pathlib import Path
 
@@ -35,3 +36,32 @@ def test_a_parser_does_so_now_and_then(
     assert len(given) == 1
     parse(["x"] * 30)
     assert len(given) == 2
+
+
+class _Heap(ctypes.Structure):
+    """What glibc's mallinfo2 gives."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in (
+            "arena", "ordblks", "smblks", "hblks", "hblkhd",
+            "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost",
+        )
+    ]  # fmt: skip
+
+
+def test_nothing_is_kept_for_ever(treebank: Path, tmp_path: Path) -> None:  # noqa: F811
+    mallinfo = getattr(ctypes.CDLL(None), "mallinfo2", None)
+    if mallinfo is None:
+        pytest.skip("needs a C library that says what is in use")
+    mallinfo.restype = _Heap
+
+    def used_after(rounds: int) -> int:
+        for number in range(rounds):
+            parse([f"{number % 10}"] * (1 + number % 9), confidence=True)
+        heap = mallinfo()
+        return int(heap.uordblks + heap.hblkhd)
+
+    parse = Trainer(config(treebank), tmp_path).parser
+    before = used_after(90)  # every batch that there is
+    assert used_after(270) - before < 100_000
