@@ -178,7 +178,7 @@ _LEGEND = "✗ marks a wrong head or relation; what is right in gold stands at t
 
 def _heading(d: Difference) -> str:
     name = f" ({d.gold.sent_id})" if d.gold.sent_id else ""
-    return f"Sentence {d.number}{name}: {d.words} word{'s' * (d.words > 1)}"
+    return f"Sentence {d.number}{name}: {d.words} word{'s' * (d.words > 1)} right in one only"
 
 
 def _tally(d: Difference, names: Sequence[str]) -> str:

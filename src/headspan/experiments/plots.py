@@ -120,8 +120,8 @@ def draw_bars(
         axes.grid(visible=False, axis="y")
         axes.set_xlabel("Difference in LAS (points), with 95% intervals")
         side: Any = {"transform": axes.transAxes, "va": "bottom", "fontsize": 9}
-        axes.text(0, 1.01, f"← {_short(names[0])} is better", ha="left", **side)
-        axes.text(1, 1.01, f"{_short(names[1])} is better →", ha="right", **side)
+        axes.text(0, 1.01, f"← better with {_short(names[0])}", ha="left", **side)
+        axes.text(1, 1.01, f"better with {_short(names[1])} →", ha="right", **side)
         axes.set_ylabel(f"{title(by)} (gold words)")
         _save(figure, path)
 
