@@ -129,7 +129,9 @@ def test_figures_can_be_read(out: Path) -> None:
 def test_sentences_side_by_side(out: Path) -> None:
     text = (out / "differences.md").read_text(encoding="utf-8")
     assert text.startswith("# Where Arcs & co and Spans <1> differ most\n")
-    block = text.split("## Sentence 2 (1): 2 words right in one only")[1].split("```")[1].splitlines()
+    block = (
+        text.split("## Sentence 2 (1): 2 words right in one only")[1].split("```")[1].splitlines()
+    )
     assert text.index("## Sentence 2 (1): 2 words right in one only") < text.index("## Sentence 3")
     assert block[1].split() == ["Arcs", "&", "co", "Spans", "<1>"]
     assert block[2].startswith("✗")
