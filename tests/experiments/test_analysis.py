@@ -84,6 +84,36 @@ def test_differences_by_relation(systems: tuple[Path, Path, Path], out: Path) ->
     assert {(gap.low, gap.high) for gap in same.values()} == {(0.0, 0.0)}
 
 
+def test_seeds_are_counted_together(systems: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    gold, arc, span = map(str, systems)
+    names = ["both", "span", "both"]
+    both, alone = read_systems(gold, [arc, span, span], names, punct="keep")
+    (first,) = read_systems(gold, [arc], ["arc"], punct="keep")
+    assert [len(both.seeds), len(alone.seeds)] == [2, 1]
+    for by, measure in FIGURE_4.items():
+        a, b, pooled = (series(s, by, measure, samples=50) for s in (first, alone, both))
+        for name, point in pooled.items():
+            total = a[name].score + b[name].score
+            assert point.score.counts == total.counts
+            assert point.low <= point.score.f1 <= point.high
+    # a sentence is drawn with all its seeds: seeds that are equal say nothing new
+    (twice,) = read_systems(gold, [arc, arc], ["arc", "arc"], punct="keep")
+    for name, point in series(twice, "root_distance", "uas", samples=50).items():
+        once = series(first, "root_distance", "uas", samples=50)[name]
+        assert (point.score.f1, point.low, point.high) == (once.score.f1, once.low, once.high)
+        assert point.score.gold == 2 * once.score.gold
+    words = gaps(first, alone, "upos", "las", samples=20)
+    assert gaps(twice, alone, "upos", "las", samples=20) == words  # gold words are not doubled
+    headspan(
+        "experiment", "analyse", gold, arc, span, span, "-o", tmp_path / "out", "--names",
+        "both,span,both",
+    )  # fmt: skip
+    found = [row["system"] for row in rows(tmp_path / "out" / "sentence_length.csv")]
+    assert list(dict.fromkeys(found)) == ["both", "span"]
+    text = (tmp_path / "out" / "differences.md").read_text(encoding="utf-8")
+    assert text.startswith("# Where both and span differ most")
+
+
 def test_intervals_shrink_to_nothing_for_a_perfect_system(treebank: Path) -> None:
     path = str(treebank / "test.conllu")
     (system,) = read_systems(path, [path], ["gold"], punct="keep")
@@ -146,8 +176,8 @@ def test_mistakes(systems: tuple[Path, Path, Path], treebank: Path, tmp_path: Pa
     gold, arc, span = map(str, systems)
     for others, names, message in (
         ([arc, span], ["one"], "1 names for 2 systems"),
-        ([arc, arc], [], "systems are called systems0, systems0; name them apart"),
-        ([arc] * 7, [], "a plot can tell 6 apart"),
+        ([arc, arc], [], "systems are called systems0, systems0; name them with --names"),
+        ([arc] * 7, list("abcdefg"), "7 systems; a plot can tell 6 apart"),
         ([], [], "no system is given"),
         ([str(treebank / "dev.conllu")], [], "has 12 sentences; expected the 20 of"),
     ):

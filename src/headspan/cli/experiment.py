@@ -208,7 +208,7 @@ def analyse(
     UAS by sentence length, F1 by distance to root, by dependency length and, for headed spans, by
     span length, with 95% bootstrap intervals as bands: PNG, SVG, and the data as CSV. Of the first
     two systems also the differences in LAS by relation and UPOS, and the sentences on which they
-    differ most.
+    differ most. Outputs that `--names` gives one name are seeds of one system, counted together.
     """
     from headspan.experiments.analysis import analyse as run_analysis
 

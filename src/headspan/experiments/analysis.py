@@ -44,6 +44,8 @@ def analyse(
 
     systems: one or more parses of the gold treebank's own words. names: what plots call them;
         default: the names of their files, or of their folders where all files have one name.
+        Parses that are given one name are seeds of one system and are counted together; where two
+        systems differ most is told of their first seeds.
     bins: the lower ends of bins for some of the four plots; default: the paper's.
     most: how many sentences are drawn.
     """
@@ -62,14 +64,15 @@ def analyse(
     plots.draw_lines(panels, FIGURE_4, folder / "figure4")
     if len(scored) > 1:
         first, second = scored[:2]
+        two = (first.name, second.name)
         for by, measure in BARS.items():
             some = gaps(first, second, by, measure, samples=samples)
             write_gaps(folder / f"{by}.csv", by, some)
-            plots.draw_bars(some, by, names, folder / by)
+            plots.draw_bars(some, by, two, folder / by)
         differences = differing(first, second)
         for kind, text in (
-            ("md", as_markdown(differences[:most], names)),
-            ("html", as_html(differences[:most], names)),
+            ("md", as_markdown(differences[:most], two)),
+            ("html", as_html(differences[:most], two)),
         ):
             with open_output(folder / f"differences.{kind}") as stream:
                 stream.write(text.encode())
@@ -95,15 +98,15 @@ def _checked(bins: Mapping[str, Bins]) -> Mapping[str, Bins]:
 def _named(systems: Sequence[str], names: Sequence[str]) -> list[str]:
     if not systems:
         raise HeadspanError("no system is given; expected one parse of the treebank or more")
-    if len(systems) > plots.MOST:
-        raise HeadspanError(f"{len(systems)} systems; a plot can tell {plots.MOST} apart")
     if names and len(names) != len(systems):
         raise HeadspanError(f"{len(names)} names for {len(systems)} systems; expected one for each")
     found = list(names) or [Path(path).name.split(".")[0] for path in systems]
     if not names and len(set(found)) < len(found):  # the test.conllu.xz of several runs
         found = [Path(path).absolute().parent.name for path in systems]
-    if len(set(found)) < len(found):
-        raise HeadspanError(f"systems are called {', '.join(found)}; name them apart with --names")
+    if not names and len(set(found)) < len(found):
+        raise HeadspanError(f"systems are called {', '.join(found)}; name them with --names")
+    if len(set(found)) > plots.MOST:
+        raise HeadspanError(f"{len(set(found))} systems; a plot can tell {plots.MOST} apart")
     return found
 
 
@@ -129,7 +132,11 @@ class Difference:
 
 
 def differing(first: System, second: System) -> list[Difference]:
-    """The sentences that one gets better in some word than the other, most words first."""
+    """The sentences that one gets better in some word than the other, most words first.
+
+    Of several seeds the first is looked at.
+    """
+    pairs = zip(first.seeds[0].sentences, second.seeds[0].sentences, strict=True)
     found = [
         Difference(
             number,
@@ -140,7 +147,7 @@ def differing(first: System, second: System) -> list[Difference]:
             tuple(b.both_right),
             tuple(a.gold_counts),
         )
-        for number, (a, b) in enumerate(zip(first.sentences, second.sentences, strict=True), 1)
+        for number, (a, b) in enumerate(pairs, 1)
     ]
     return sorted((d for d in found if d.words), key=lambda d: (-d.words, d.number))
 

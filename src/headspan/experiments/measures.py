@@ -40,12 +40,19 @@ class Point:
 
 
 @dataclass(frozen=True)
-class System:
+class Parse:
     """A parse of the gold treebank, scored whole and sentence by sentence."""
 
-    name: str
     whole: Evaluation
     sentences: tuple[Evaluation, ...]
+
+
+@dataclass(frozen=True)
+class System:
+    """One or more parses of the gold treebank, one a seed, whose counts are added up."""
+
+    name: str
+    seeds: tuple[Parse, ...]
 
 
 Series = Mapping[str, Point]
@@ -55,9 +62,12 @@ Series = Mapping[str, Point]
 def read_systems(
     gold: str, systems: Sequence[str], names: Sequence[str], *, punct: Punct
 ) -> list[System]:
-    """Score parses of a treebank's own words; each must have the very same sentences."""
+    """Score parses of a treebank's own words; each must have the very same sentences.
+
+    Parses with one name are one system's, with several seeds.
+    """
     treebank = [s for s in conllu.read(gold) if len(s)]
-    found = []
+    found: dict[str, list[Parse]] = {}
     for path, name in zip(systems, names, strict=True):
         parsed = [s for s in conllu.read(path) if len(s)]
         _check_same(treebank, parsed, gold, path)
@@ -66,8 +76,8 @@ def read_systems(
             score([g], [s], punct=punct, names=(gold, path))
             for g, s in zip(treebank, parsed, strict=True)
         )
-        found.append(System(name, whole, single))
-    return found
+        found.setdefault(name, []).append(Parse(whole, single))
+    return [System(name, tuple(seeds)) for name, seeds in found.items()]
 
 
 def _check_same(gold: list[Sentence], system: list[Sentence], name: str, path: str) -> None:
@@ -92,13 +102,10 @@ def series(
     seed: int = 0,
 ) -> Series:
     """A breakdown of one system, with bootstrap intervals over sentences."""
-    whole = breakdown(system.whole, by, bins=bins)
+    whole = _scores(system, by, measure, bins)
     drawn = _resampled(_counts(system, by, measure, list(whole), bins), samples, seed)
     low, high = _interval(drawn)
-    return {
-        name: Point(scores[measure], low[k], high[k])
-        for k, (name, scores) in enumerate(whole.items())
-    }
+    return {name: Point(whole[name], low[k], high[k]) for k, name in enumerate(whole)}
 
 
 @dataclass(frozen=True)
@@ -106,7 +113,7 @@ class Gap:
     """What the second system has more than the first, with its 95% interval."""
 
     gold: int
-    """How many gold words there are."""
+    """How many words the gold treebank has."""
     first: float
     second: float
     low: float
@@ -117,17 +124,17 @@ def gaps(
     first: System, second: System, by: str, measure: str, *, samples: int = 1000, seed: int = 0
 ) -> dict[str, Gap]:
     """Differences, second − first, for every row that gold has, the most frequent first."""
-    rows = [breakdown(system.whole, by) for system in (first, second)]
-    names = [name for name, scores in rows[0].items() if scores[measure].gold]
+    rows = [_scores(system, by, measure) for system in (first, second)]
+    names = [name for name, found in rows[0].items() if found.gold]
     drawn = [
         _resampled(_counts(system, by, measure, names), samples, seed) for system in (first, second)
     ]
     low, high = _interval(drawn[1] - drawn[0])
     return {
         name: Gap(
-            rows[0][name][measure].gold,
-            _percent(rows[0], name, measure),
-            _percent(rows[1], name, measure),
+            rows[0][name].gold // len(first.seeds),
+            rows[0][name].f1,
+            rows[1][name].f1,
             low[k],
             high[k],
         )
@@ -135,8 +142,13 @@ def gaps(
     }
 
 
-def _percent(rows: Mapping[str, Mapping[str, Score]], name: str, measure: str) -> float:
-    return rows[name][measure].f1 if name in rows else 0.0
+def _scores(system: System, by: str, measure: str, bins: Bins | None = None) -> dict[str, Score]:
+    """One measure of a breakdown, all seeds together."""
+    found: dict[str, Score] = {}
+    for seed in system.seeds:
+        for name, scores in breakdown(seed.whole, by, bins=bins).items():
+            found[name] = found.get(name, Score(0, 0, 0)) + scores[measure]
+    return found
 
 
 def _interval(drawn: npt.NDArray[np.float64]) -> tuple[list[float], list[float]]:
@@ -154,13 +166,12 @@ def _counts(
 ) -> npt.NDArray[np.float64]:
     """(sentences, rows, 4): right ones of the system's, gold, system, found in gold."""
     place = {name: k for k, name in enumerate(names)}
-    counts = np.zeros((len(system.sentences), len(names), 4))
-    for number, evaluation in enumerate(system.sentences):
-        for name, scores in breakdown(evaluation, by, bins=bins).items():
-            if name in place:
-                s = scores[measure]
-                found = s.correct if s.found < 0 else s.found
-                counts[number, place[name]] = s.correct, s.gold, s.system, found
+    counts = np.zeros((len(system.seeds[0].sentences), len(names), 4))
+    for seed in system.seeds:  # what seeds make of a sentence is drawn together
+        for number, evaluation in enumerate(seed.sentences):
+            for name, scores in breakdown(evaluation, by, bins=bins).items():
+                if name in place:
+                    counts[number, place[name]] += scores[measure].counts
     return counts
 
 

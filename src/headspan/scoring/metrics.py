@@ -68,13 +68,21 @@ class Score:
 
     @property
     def recall(self) -> float:
-        found = self.correct if self.found < 0 else self.found
-        return 100 * found / self.gold if self.gold else 0.0
+        return 100 * self.counts[3] / self.gold if self.gold else 0.0
 
     @property
     def f1(self) -> float:
         total = self.precision + self.recall
         return 2 * self.precision * self.recall / total if total else 0.0
+
+    @property
+    def counts(self) -> tuple[int, int, int, int]:
+        """The four numbers, `found` as a number of words."""
+        found = self.correct if self.found < 0 else self.found
+        return self.correct, self.gold, self.system, found
+
+    def __add__(self, other: Score) -> Score:
+        return Score(*(a + b for a, b in zip(self.counts, other.counts, strict=True)))
 
 
 @dataclass(frozen=True)
