@@ -24,6 +24,7 @@ from headspan.experiments.folder import (
     config_table,
     last_line,
     locked,
+    read_log,
     read_record,
     write_record,
 )
@@ -154,7 +155,9 @@ def why_failed(folder: Path, code: int) -> str:
 
 
 def _note(job: Job, state: Any, error: str) -> None:
-    seconds = job.record.seconds + time.monotonic() - job.started
+    # what a runner that was killed could not note is in the training's own log
+    logged = max((entry["seconds"] for entry in read_log(job.folder)), default=0.0)
+    seconds = max(logged, job.record.seconds + time.monotonic() - job.started)
     job.record = replace(job.record, state=state, error=error, seconds=seconds)
     write_record(job.folder, job.record)
     job.process = None
