@@ -17,3 +17,19 @@ def batches(order: Sequence[int], costs: Sequence[int], budget: int) -> Iterator
         batch.append(k)
     if batch:
         yield batch
+
+
+def summed_batches(
+    order: Sequence[int], lengths: Sequence[int], budget: int
+) -> Iterator[list[int]]:
+    """Cut a sequence of sentences into batches whose lengths together fit the budget."""
+    batch: list[int] = []
+    total = 0
+    for k in order:
+        if batch and total + lengths[k] > budget:
+            yield batch
+            batch, total = [], 0
+        batch.append(k)
+        total += lengths[k]
+    if batch:
+        yield batch

@@ -94,7 +94,10 @@ class Training:
 
     epochs: int = 10
     batch_tokens: int = 4000
-    """Words a batch, or subwords where there is an encoder."""
+    """How large a batch is, in what `batch_by` says."""
+    batch_by: Literal["places", "words"] = "places"
+    """`places`: the longest sentence times their number, in words or, with an encoder, in subwords,
+    which is what memory and time go by; `words`: the lengths of its sentences, added up."""
     accumulate: int = 1
     """Batches a step."""
     learning_rate: float = 25e-5
@@ -168,9 +171,8 @@ def _checked(hint: Any, value: Any, where: str, key: str) -> Any:
     if origin is Literal:
         if value in get_args(hint):
             return value
-        raise HeadspanError(
-            f"{where}: {key} is {shown(value)}; expected one of {', '.join(get_args(hint))}"
-        )
+        expected = ", ".join(name or "''" for name in get_args(hint))
+        raise HeadspanError(f"{where}: {key} is {shown(value)}; expected one of {expected}")
     if origin is tuple:
         kind, last = get_args(hint)[0], get_args(hint)[-1]
         if not isinstance(value, Sequence) or isinstance(value, str):

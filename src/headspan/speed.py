@@ -50,17 +50,31 @@ def measure(
 
     The numbers of threads take turns, so that what else the machine does meets all of them.
     """
+    (speeds,) = in_turn([parser], work, threads=threads, repeat=repeat)
+    return speeds
+
+
+def in_turn(
+    parsers: Sequence[Parser],
+    work: str | Sequence[Sentence],
+    *,
+    threads: Sequence[int] = (1, 2),
+    repeat: int = 3,
+) -> list[list[Speed]]:
+    """The same for several parsers, which take turns as well."""
     before = torch.get_num_threads()
-    runs: dict[int, list[Speed]] = {count: [] for count in threads}
+    runs: list[dict[int, list[Speed]]] = [{count: [] for count in threads} for _ in parsers]
     try:
-        _once(parser, work, before)  # what is compiled or loaded late is not counted
+        for parser in parsers:
+            _once(parser, work, before)  # what is compiled or loaded late is not counted
         for _ in range(repeat):
             for count in threads:
                 torch.set_num_threads(count)
-                runs[count].append(_once(parser, work, count))
+                for parser, own in zip(parsers, runs, strict=True):
+                    own[count].append(_once(parser, work, count))
     finally:
         torch.set_num_threads(before)
-    return [_median(some) for some in runs.values()]
+    return [[_median(some) for some in own.values()] for own in runs]
 
 
 def _once(parser: Parser, work: str | Sequence[Sentence], threads: int) -> Speed:

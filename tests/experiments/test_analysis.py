@@ -104,14 +104,28 @@ def test_seeds_are_counted_together(systems: tuple[Path, Path, Path], tmp_path: 
         assert point.score.gold == 2 * once.score.gold
     words = gaps(first, alone, "upos", "las", samples=20)
     assert gaps(twice, alone, "upos", "las", samples=20) == words  # gold words are not doubled
-    headspan(
-        "experiment", "analyse", gold, arc, span, span, "-o", tmp_path / "out", "--names",
-        "both,span,both",
-    )  # fmt: skip
-    found = [row["system"] for row in rows(tmp_path / "out" / "sentence_length.csv")]
-    assert list(dict.fromkeys(found)) == ["both", "span"]
-    text = (tmp_path / "out" / "differences.md").read_text(encoding="utf-8")
-    assert text.startswith("# Where both and span differ most")
+    out = tmp_path / "out"
+    headspan("experiment", "analyse", gold, arc, span, span, "-o", out, "--names", "both,span,both")
+    found = rows(out / "sentence_length.csv")
+    assert [(row["system"], row["seeds"]) for row in found[::5]] == [("both", "2"), ("span", "1")]
+    assert found[0]["gold"] == found[5]["gold"] == found[0]["predicted"]  # words, not words × seeds
+    text = (out / "differences.md").read_text(encoding="utf-8")
+    assert text.startswith("# Where both (first of 2 seeds) and span differ most")
+
+
+def test_what_two_systems_left_does_not_stay_for_one(
+    systems: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    gold, arc, span = map(str, systems)
+    (tmp_path / "README.md").touch()
+    analyse(gold, [arc, span], tmp_path, samples=5)
+    # names that matplotlib would hide or take for mathematics
+    paths = analyse(gold, [arc], tmp_path, names=["_a$^$"], samples=5)
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(
+        [*(p.name for p in paths), "README.md"]
+    )
+    assert len(paths) == 4 * 3 + 2
+    assert "_a$^$" in (tmp_path / "figure4.svg").read_text(encoding="utf-8")
 
 
 def test_intervals_shrink_to_nothing_for_a_perfect_system(treebank: Path) -> None:
@@ -179,6 +193,8 @@ def test_mistakes(systems: tuple[Path, Path, Path], treebank: Path, tmp_path: Pa
         ([arc, arc], [], "systems are called systems0, systems0; name them with --names"),
         ([arc] * 7, list("abcdefg"), "7 systems; a plot can tell 6 apart"),
         ([], [], "no system is given"),
+        ([arc, span], ["a", ""], "names are 'a,'; expected none of them empty"),
+        ([arc, arc], ["a", "a"], "arc.conllu: is given 2 times for a; expected other seeds"),
         ([str(treebank / "dev.conllu")], [], "has 12 sentences; expected the 20 of"),
     ):
         with pytest.raises(HeadspanError, match=message):

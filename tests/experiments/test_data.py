@@ -1,6 +1,7 @@
 """Preparing corpora from small made-up files, and from archives that mean harm."""
 
 import io
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -124,6 +125,16 @@ def test_ud_from_folders(tmp_path: Path) -> None:
     prepared = prepare_ud(tmp_path / "mine", tmp_path / "data", treebanks=["en_ewt"])
     assert prepared.lacks == ["en_ewt (UD_English-EWT): has no test"]
     assert "does not say which release" in prepared.warnings[0]
+    for place, message in (("ud-2.3", "is UD 2.3; expected UD 2.2"), ("ud-2.2", "")):
+        # the nearest folder that names a release does so for what is in it
+        moved = tmp_path / "ud-2.16-work" / place / "UD_English-EWT"
+        shutil.copytree(folder, moved, symlinks=True)
+        if message:
+            with pytest.raises(HeadspanError, match=message):
+                prepare_ud(moved, tmp_path / "data", treebanks=["en_ewt"])
+        else:
+            again = prepare_ud(moved, tmp_path / "data", treebanks=["en_ewt"])
+            assert not [w for w in again.warnings if "which release" in w]
     (folder / "en_ewt-ud-train-b.conllu").write_text(ROW, encoding="utf-8")
     with pytest.raises(HeadspanError, match="the whole part and 1 pieces"):
         prepare_ud(tmp_path / "mine", tmp_path / "data", treebanks=["en_ewt"])
@@ -196,6 +207,8 @@ def test_ctb_by_file_numbers(tmp_path: Path) -> None:
     path.write_bytes("中国\tNR\t0\tROOT\n".encode("gb18030"))
     with pytest.raises(HeadspanError, match="is not utf-8; CTB comes in gb18030 as well"):
         prepare_ctb(source, tmp_path / "data")
+    with pytest.raises(HeadspanError, match="is not utf-16; CTB comes"):
+        prepare_ctb(source, tmp_path / "data", encoding="utf-16")
     for number in (815, 1):
         (source / f"chtb_{number:03}.fid.3.pa.gs.tab").unlink()
     path.write_text("中国\tNR\tx\tROOT\n", encoding="utf-8")

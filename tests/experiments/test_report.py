@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import ROOT, SHARED
 from headspan import conllu, scoring
 from headspan.errors import HeadspanError
 from headspan.experiments.folder import read_folder, write_plan
@@ -36,8 +37,9 @@ def wrong(run: Run, folder: Path) -> Path:
 
 def test_means_deviations_and_differences(plan: Path, stub: list[str], tmp_path: Path) -> None:
     out = tmp_path / "out"
-    runs = runs_of(read_plan(plan))
-    write_plan(out, "small", runs)
+    read = read_plan(plan)
+    runs = runs_of(read)
+    write_plan(out, read, runs)
     run_all(runs, out, command=stub)
     name, again = read_folder(out)
     assert again == runs
@@ -85,6 +87,73 @@ def test_failed_and_missing_runs_are_a_line_each(
     assert "| tiny-arc-max-margin-2 | waiting | 0 | – | – | – | 0.00 |" in text
     assert "tiny-span-max-margin-2: no test scores" in text
     assert "| 94.00 | 92.00 | – | – | – | – |" in text  # one seed has no deviation
+
+
+def test_what_is_damaged_or_mixed_is_said_and_left_out(
+    plan: Path, stub: list[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    runs = runs_of(read_plan(plan))
+    run_all(runs, out, command=stub)
+    first, second = out / runs[0].name, out / runs[1].name
+    (first / "log.jsonl").write_bytes(b'null\n{"epoch": 2}\n\xff\n[1]\n')
+    record = json.loads((second / "run.json").read_text(encoding="utf-8"))
+    record["config"]["training"]["epochs"] = 40
+    (second / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    results = gather("small", runs, out, parse=wrong, samples=20)
+    text = as_markdown(results)
+    assert "| tiny | span | max-margin | 2 | 94.00 | 92.00 | " in text  # of the second seed
+    assert f"- {runs[0].name}: no dev scores; {first / 'log.jsonl'} has none\n" in text
+    assert "| tiny | arc |" not in text
+    assert (
+        "- tiny-arc-max-margin-1, tiny-arc-max-margin-2: not averaged; they have different "
+        "settings: training.epochs was 40 and is 2\n"
+    ) in text
+    json.dumps(as_json(results))
+
+    def broken(run: Run, folder: Path) -> Path:
+        (folder / "half.conllu").write_text("1\tx\n", encoding="utf-8")
+        return folder / "half.conllu"
+
+    notes = gather("small", runs[:1], out, parse=broken).notes
+    assert len([note for note in notes if "no test scores" in note]) == 1
+    assert "half.conllu" in notes[0]
+    for file, content in (
+        (first / "run.json", '{"seconds": "a"}'),
+        (first / "run.json", '{"state": "asleep"}'),
+        (first / "run.json", "[]"),
+    ):
+        file.write_text(content, encoding="utf-8")
+        with pytest.raises(HeadspanError, match=r"run\.json: "):
+            gather("small", runs, out, parse=wrong)
+
+
+def test_a_plan_from_elsewhere(plan: Path, treebank: Path, tmp_path: Path) -> None:
+    read = read_plan(plan, data="gone")
+    write_plan(tmp_path, read, runs_of(read))
+    assert read_folder(tmp_path)[1][0].settings["data.test"] == "gone/tiny/test.conllu"
+    run = read_folder(tmp_path, data=str(treebank.parent))[1][0]
+    assert run.settings["data.test"] == str(treebank / "test.conllu")
+    whole = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))
+    del whole["runs"][0]["settings"]["data.test"]
+    for content in (whole, [], {"data": "x", "runs": 3}, {"data": "x", "runs": [{"seed": "1"}]}):
+        (tmp_path / "plan.json").write_text(json.dumps(content), encoding="utf-8")
+        with pytest.raises(HeadspanError, match=r"plan\.json: is not the plan of an experiment"):
+            read_folder(tmp_path)
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="needs real treebanks")
+@pytest.mark.parametrize("name", ["cpu-en", "cpu-fr"])
+def test_the_documented_results_are_those_of_the_runs(name: str) -> None:
+    folder = ROOT / "docs" / "runs" / name
+    results = gather(*read_folder(folder, data=str(SHARED / "treebanks")), folder, samples=2)
+    assert not results.notes
+    rows = [line for line in as_markdown(results).splitlines() if line.startswith("| ")]
+    figures = {" | ".join(row.split(" | ")[3:8]) for row in rows[1 : 1 + len(results.cells)]}
+    documented = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    assert len(figures) == len(results.cells)
+    for row in figures:
+        assert f"| {row} |" in documented
 
 
 def test_the_papers_rows_stand_beside_ours(plan: Path, stub: list[str], tmp_path: Path) -> None:
@@ -160,5 +229,6 @@ def test_mistakes_at_the_command_line(plan: Path, tmp_path: Path) -> None:
     text = plan.read_text(encoding="utf-8").replace("training.epochs", "training.epoch")
     plan.write_text(text, encoding="utf-8")
     done = headspan("experiment", "run", plan, "-o", tmp_path / "out", code=2)
+    assert f"{plan}: tiny-span-max-margin-1: " in done.stderr
     assert "unknown key training.epoch" in done.stderr
     assert not (tmp_path / "out").exists()

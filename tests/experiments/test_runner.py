@@ -5,6 +5,7 @@ import io
 import json
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,15 @@ def test_the_papers_plans() -> None:
         (("epochs=2", "epochs 2"), "expected training.epochs=5"),
         (("'tiny'", "'../tiny'"), "'../tiny' cannot be the name of a treebank"),
         (("[[grid]]", "[[grids]]"), "unknown key grids"),
+        (("{part}", "{part.x}"), "it can name {data}, {treebank} and {part}"),
+        (("{part}", "train"), "expected {part} in it"),
+        (
+            ("['tiny']", "['a', 'b']\ncorpus = 'ud2.2'"),
+            "corpus is 'ud2.2'; expected one of '', ptb",
+        ),
+        (("{treebank}/{part}.conllu'", "{part}'\nlosses = ['crf']"), ""),
+        (("epochs=2", "seed = 7"), "set has training.seed; expected that in the grid's"),
+        (("training.epochs=2", "data.test=x"), "set has data.test; expected that in the grid's"),
         (("base =", "base ="), ""),
     ],
 )
@@ -84,6 +94,16 @@ def test_mistakes_in_a_plan(plan: Path, change: tuple[str, str], message: str) -
         runs_of(read_plan(plan))
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_seeds_of_one_system_have_the_same_settings(plan: Path) -> None:
+    text = plan.read_text(encoding="utf-8")
+    again = text[text.index("[[grid]]") :].replace("seeds = [1, 2]", "seeds = [3]")
+    plan.write_text(text + again, encoding="utf-8")
+    assert len(runs_of(read_plan(plan))) == 6
+    plan.write_text(text + again.replace("epochs=2", "epochs=9"), encoding="utf-8")
+    with pytest.raises(HeadspanError, match="small: has tiny-span-max-margin with different set"):
+        runs_of(read_plan(plan))
 
 
 def test_failed_runs_do_not_stop_the_rest_and_are_tried_again(
@@ -136,17 +156,65 @@ def test_an_interrupted_run_goes_on(
     assert calls(out / runs[0].name) == ["new", "resume"]
 
 
-def test_other_settings_are_not_mixed_in(plan: Path, stub: list[str], tmp_path: Path) -> None:
+def change(plan: Path, old: str, new: str) -> None:
+    text = plan.read_text(encoding="utf-8")
+    assert old in text
+    plan.write_text(text.replace(old, new), encoding="utf-8")
+
+
+@pytest.mark.parametrize("state", ["stopped", "finished"])
+def test_other_settings_are_not_mixed_in(
+    plan: Path, stub: list[str], tmp_path: Path, state: str
+) -> None:
     out = tmp_path / "out"
+    folder = out / "tiny-span-max-margin-1"
     run_all(runs_of(read_plan(plan))[:1], out, command=stub)
-    record = json.loads((out / "tiny-span-max-margin-1" / "run.json").read_text(encoding="utf-8"))
-    record["state"] = "stopped"
-    (out / "tiny-span-max-margin-1" / "run.json").write_text(json.dumps(record), encoding="utf-8")
-    plan.write_text(plan.read_text(encoding="utf-8").replace("=2'", "=3'"), encoding="utf-8")
+    record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    record["state"] = state
+    (folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    change(plan, "=2'", "=3'")
     (job,) = run_all(runs_of(read_plan(plan))[:1], out, command=stub)
     assert job.record.error == (
-        "was begun with other settings: training.epochs was 2 and is 3"
-    )  # fmt: skip
+        "was begun with other settings: training.epochs was 2 and is 3; "
+        f"expected the same, or another folder, or {folder} removed"
+    )
+    assert job.record.state == "failed"
+    assert calls(folder) == ["new"]
+    assert read_record(folder).state == state  # the old settings may come back
+    change(plan, "=3'", "=2'")
+    (job,) = run_all(runs_of(read_plan(plan))[:1], out, command=stub)
+    assert job.record.state == "finished"
+
+
+def test_the_same_files_by_another_name_are_the_same(
+    plan: Path, stub: list[str], tmp_path: Path, treebank: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    run_all(runs_of(read_plan(plan))[:1], out, command=stub)
+    path = out / "tiny-span-max-margin-1" / "run.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    del record["config"]["training"]["batch_by"]  # a key that did not exist when it was begun
+    path.write_text(json.dumps(record), encoding="utf-8")
+    monkeypatch.chdir(treebank.parent.parent)
+    runs = runs_of(read_plan(plan, data=treebank.parent.name))[:1]
+    assert not Path(runs[0].settings["data.train"]).is_absolute()
+    (job,) = run_all(runs, out, command=stub)
+    assert job.record.state == "finished"
+
+
+def test_a_plan_can_be_mended_after_a_run_that_failed_at_once(
+    plan: Path, stub: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    monkeypatch.setenv("STUB", "fail1")
+    (job,) = run_all(runs_of(read_plan(plan))[:1], out, command=stub)
+    assert job.record.state == "failed"
+    monkeypatch.delenv("STUB")
+    change(plan, "=2'", "=3'")
+    (job,) = run_all(runs_of(read_plan(plan))[:1], out, command=stub)
+    assert job.record.state == "finished"
+    assert job.record.config
+    assert job.record.config["training"]["epochs"] == 3
 
 
 def test_a_run_that_somebody_else_holds_is_left_alone(
@@ -186,6 +254,9 @@ def test_the_table_of_progress(
     assert lines[1] == ["tiny-span-max-margin-1", "finished", "3", "91.00", "30"]
     assert lines[3][:2] == ["tiny-span-max-margin-2", "failed"]
     assert lines[3][-4:] == ["finite", "in", "epoch", "1"]
+    jobs[2].record = replace(jobs[2].record, error="there is no data[old]/x [/INST]")
+    console.print(_progress(jobs))
+    assert "data[old]/x [/INST]" in console.export_text()
 
 
 def test_names_are_those_of_training() -> None:

@@ -16,7 +16,7 @@ from headspan.experiments import plots, report
 from headspan.experiments.corpora import Prepared
 from headspan.experiments.folder import Record, write_plan, write_record
 from headspan.experiments.measures import Gap, write_gaps
-from headspan.experiments.plan import Run
+from headspan.experiments.plan import Plan, Run
 from headspan.experiments.results import Result, Results
 from headspan.files import open_output
 from headspan.render.pictures import picture, save
@@ -109,7 +109,7 @@ def writers(work: Path) -> dict[str, Writer]:
         write_record(folder, Record("failed", "x" * 300 * (version + 1)))
 
     def plan(folder: Path, version: int) -> None:
-        write_plan(folder, f"plan {version}", runs(version))
+        write_plan(folder, Plan(f"plan {version}"), runs(version))
 
     def reports(folder: Path, version: int) -> None:
         results = tuple(

@@ -50,4 +50,5 @@ def test_the_papers_settings(name: str, encoder: str, punct: str, tags: tuple[st
         25e-5,
         5e-5,
     )
+    assert t.batch_by == "words"
     assert (t.betas, t.clip, t.warmup_epochs, m.dropout) == ((0.9, 0.9), 5.0, 1.0, 0.33)

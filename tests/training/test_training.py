@@ -227,6 +227,11 @@ def test_batches_hold_every_sentence_once_and_fit() -> None:
     assert one != shuffled_batches(costs, 200, seed=1, epoch=1)
     padding = sum(len(b) * max(costs[k] for k in b) for b in one) / sum(costs)
     assert padding < 1.2
+    summed = shuffled_batches(costs, 200, seed=1, epoch=0, summed=True)
+    assert sorted(k for batch in summed for k in batch) == list(range(500))
+    assert all(sum(costs[k] for k in b) <= 200 for b in summed)
+    assert len(summed) < len(one)
+    assert shuffled_batches([300, 5], 200, seed=1, epoch=0, summed=True)[0] in ([0], [1])
 
 
 def test_the_learning_rate_goes_up_then_down() -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.console import Console
 from rich.live import Live
+from rich.markup import escape
 from rich.table import Table
 
 from headspan.cli.options import Json, show, terminal
@@ -60,7 +61,10 @@ def run(
     read = read_plan(plan, data=data)
     runs = runs_of(read)
     for one in runs:
-        one.config()  # a mistake in the plan is said before any work
+        try:
+            one.config()  # a mistake in the plan is said before any work
+        except HeadspanError as error:
+            raise HeadspanError(f"{plan}: {one.name}: {error}") from error
     folder = output or Path("runs") / read.name
     if dry:
         for one in runs:
@@ -68,7 +72,7 @@ def run(
             missing = [file for file in files if not Path(file).exists()]
             print(one.name + (f": there is no {', '.join(missing)}" if missing else ""))
         return
-    write_plan(folder, read.name, runs)
+    write_plan(folder, read, runs)
     with _Watch() as watch:
         jobs = run_all(runs, folder, workers=workers, watch=watch)
     failed = [job for job in jobs if job.record.state == "failed"]
@@ -150,7 +154,7 @@ def _progress(jobs: Sequence[Job]) -> Table:
             str(len(log)) if log else "",
             f"{best['dev_las']:.2f}" if best else "",
             f"{seconds / 60:.0f}" if seconds else "",
-            job.record.error[:60],
+            escape(job.record.error[:60]),
         )
     return table
 
@@ -164,6 +168,10 @@ def report(
             "--output", "-o", metavar="OUT", help="Where the report goes; default: FOLDER."
         ),
     ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER", help="Where the corpora are, if no longer where they were."),
+    ] = None,
 ) -> None:
     """Write report.md, report.tex and report.json of an experiment, as far as it has come.
 
@@ -175,7 +183,7 @@ def report(
     from headspan.experiments.report import write_report
     from headspan.experiments.results import gather
 
-    name, runs = read_folder(folder)
+    name, runs = read_folder(folder, data=data)
     for path in write_report(gather(name, runs, folder), output or folder):
         print(path)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -27,6 +28,8 @@ from headspan.render.raster import check_matplotlib
 from headspan.render.widths import columns
 from headspan.scoring import Bins, Punct
 from headspan.tree import TreeError
+
+_PLOT = ("csv", *plots.KINDS)
 
 
 def analyse(
@@ -62,23 +65,33 @@ def analyse(
         write_series(folder / f"{by}.csv", panels[by])
         plots.draw_lines({by: panels[by]}, FIGURE_4, folder / by)
     plots.draw_lines(panels, FIGURE_4, folder / "figure4")
+    written = {f"{by}.{kind}" for by in FIGURE_4 for kind in _PLOT}
+    written |= {f"figure4.{kind}" for kind in plots.KINDS}
+    of_two = {f"{by}.{kind}" for by in BARS for kind in _PLOT}
+    of_two |= {f"differences.{kind}" for kind in ("md", "html")}
     if len(scored) > 1:
-        first, second = scored[:2]
-        two = (first.name, second.name)
-        for by, measure in BARS.items():
-            some = gaps(first, second, by, measure, samples=samples)
-            write_gaps(folder / f"{by}.csv", by, some)
-            plots.draw_bars(some, by, two, folder / by)
-        differences = differing(first, second)
-        for kind, text in (
-            ("md", as_markdown(differences[:most], two)),
-            ("html", as_html(differences[:most], two)),
-        ):
-            with open_output(folder / f"differences.{kind}") as stream:
-                stream.write(text.encode())
-    return sorted(
-        p for p in folder.iterdir() if p.suffix in (".png", ".svg", ".csv", ".md", ".html")
-    )
+        _compare(scored[0], scored[1], folder, samples=samples, most=most)
+        written |= of_two
+    else:  # what an earlier analysis of two systems left here would be taken for this one's
+        for name in of_two:
+            (folder / name).unlink(missing_ok=True)
+    return sorted(folder / name for name in written)
+
+
+def _compare(first: System, second: System, folder: Path, *, samples: int, most: int) -> None:
+    """What there is to say of two systems."""
+    for by, measure in BARS.items():
+        some = gaps(first, second, by, measure, samples=samples)
+        write_gaps(folder / f"{by}.csv", by, some)
+        plots.draw_bars(some, by, (first.name, second.name), folder / by)
+    found = differing(first, second)[:most]
+    names = [
+        s.name if len(s.seeds) == 1 else f"{s.name} (first of {len(s.seeds)} seeds)"
+        for s in (first, second)
+    ]
+    for kind, text in (("md", as_markdown(found, names)), ("html", as_html(found, names))):
+        with open_output(folder / f"differences.{kind}") as stream:
+            stream.write(text.encode())
 
 
 def _checked(bins: Mapping[str, Bins]) -> Mapping[str, Bins]:
@@ -100,6 +113,8 @@ def _named(systems: Sequence[str], names: Sequence[str]) -> list[str]:
         raise HeadspanError("no system is given; expected one parse of the treebank or more")
     if names and len(names) != len(systems):
         raise HeadspanError(f"{len(names)} names for {len(systems)} systems; expected one for each")
+    if not all(names):
+        raise HeadspanError(f"names are {','.join(names)!r}; expected none of them empty")
     found = list(names) or [Path(path).name.split(".")[0] for path in systems]
     if not names and len(set(found)) < len(found):  # the test.conllu.xz of several runs
         found = [Path(path).absolute().parent.name for path in systems]
@@ -107,6 +122,12 @@ def _named(systems: Sequence[str], names: Sequence[str]) -> list[str]:
         raise HeadspanError(f"systems are called {', '.join(found)}; name them with --names")
     if len(set(found)) > plots.MOST:
         raise HeadspanError(f"{len(set(found))} systems; a plot can tell {plots.MOST} apart")
+    parses = Counter(
+        (name, Path(path).resolve()) for name, path in zip(found, systems, strict=True)
+    )
+    for (name, path), count in parses.items():
+        if count > 1:
+            raise HeadspanError(f"{path}: is given {count} times for {name}; expected other seeds")
     return found
 
 

@@ -7,19 +7,20 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from headspan.config import to_table
+from headspan.config import Config, from_table, to_table
 from headspan.errors import HeadspanError
-from headspan.experiments.plan import Run, plan_table, runs_from_table
+from headspan.experiments.plan import PARTS, Plan, Run, plan_table, runs_from_table
 from headspan.files import open_output, reason
 
 # as headspan.training names them; spelled out so that watching a training needs no torch
 CHECKPOINT, MODEL, LOG = "checkpoint.safetensors", "model", "log.jsonl"
 PLAN, RECORD, OUTPUT, TEST = "plan.json", "run.json", "train.log", "test.conllu.xz"
 _LOCK = ".lock"
+_ENTRY = ("epoch", "dev_uas", "dev_las", "seconds")  # of the log
 
 State = Literal["waiting", "running", "stopped", "failed", "finished"]
 
@@ -50,31 +51,53 @@ def _read_json(path: Path) -> Any:
         raise HeadspanError(f"{path}: is not JSON: {error}") from error
 
 
-def write_plan(folder: Path, name: str, runs: list[Run]) -> None:
+def write_plan(folder: Path, plan: Plan, runs: list[Run]) -> None:
     """Leave the plan in the folder, so that the report needs nothing else."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / PLAN, {"name": name, "runs": plan_table(runs)})
+    table = {"name": plan.name, "data": plan.data, "runs": plan_table(runs)}
+    write_json(folder / PLAN, table)
 
 
-def read_folder(folder: Path) -> tuple[str, list[Run]]:
-    """The name and the runs of an experiment that was begun in this folder."""
-    if not (folder / PLAN).exists():
+def read_folder(folder: Path, *, data: str | None = None) -> tuple[str, list[Run]]:
+    """The name and the runs of an experiment that was begun in this folder.
+
+    data: where the treebanks are now, if not where they were.
+    """
+    path = folder / PLAN
+    if not path.exists():
         raise HeadspanError(f"{folder}: has no {PLAN}; expected a folder of `experiment run`")
-    table = _read_json(folder / PLAN)
-    try:
-        return str(table["name"]), runs_from_table(table["runs"])
-    except (KeyError, TypeError) as error:
-        raise HeadspanError(f"{folder / PLAN}: is not the plan of an experiment") from error
+    table = _read_json(path)
+    if not isinstance(table, dict) or not isinstance(table.get("data"), str):
+        raise HeadspanError(f"{path}: is not the plan of an experiment")
+    runs = runs_from_table(table.get("runs"), str(path))
+    if data is not None:
+        runs = [_moved(run, table["data"], data) for run in runs]
+    return str(table.get("name")), runs
+
+
+def _moved(run: Run, old: str, new: str) -> Run:
+    parts = {
+        key: new + value.removeprefix(old)
+        for key, value in run.settings.items()
+        if key.startswith("data.") and value.startswith(old)
+    }
+    return replace(run, settings={**run.settings, **parts})
 
 
 def read_record(folder: Path) -> Record:
     """How the run in this folder stands; `waiting` if there is none."""
-    if not (folder / RECORD).exists():
+    path = folder / RECORD
+    if not path.exists():
         return Record()
     try:
-        return Record(**_read_json(folder / RECORD))
+        record = Record(**_read_json(path))
     except TypeError as error:
-        raise HeadspanError(f"{folder / RECORD}: is not the record of a run") from error
+        raise HeadspanError(f"{path}: is not the record of a run") from error
+    kinds = {"error": str, "seconds": int | float, "config": dict | None}
+    wrong = [key for key, kind in kinds.items() if not isinstance(getattr(record, key), kind)]
+    if wrong or record.state not in get_args(State):
+        raise HeadspanError(f"{path}: {', '.join(wrong) or 'state'} is not what a record has")
+    return record
 
 
 def write_record(folder: Path, record: Record) -> None:
@@ -88,31 +111,48 @@ def config_table(run: Run) -> dict[str, Any]:
     return table
 
 
-def changed(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> list[str]:
+def changed(folder: Path, record: Record, run: Run) -> list[str]:
+    """The settings in which a run that was begun differs from what is now wanted of it."""
+    if record.config is None:
+        return []
+    # keys that did not exist when it was begun have their defaults
+    old = json.loads(json.dumps(to_table(from_table(Config, record.config, str(folder / RECORD)))))
+    new = config_table(run)
+    for table in (old, new):  # a file that is named in another way is the same file
+        table["data"] |= {part: str(Path(table["data"][part]).resolve()) for part in PARTS}
+    return differences(old, new)
+
+
+def differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> list[str]:
     """The dotted keys in which two configurations differ, with both values."""
     found: list[str] = []
     for key in old.keys() | new.keys():
         a, b = old.get(key), new.get(key)
         if isinstance(a, dict) and isinstance(b, dict):
-            found += changed(a, b, f"{prefix}{key}.")
+            found += differences(a, b, f"{prefix}{key}.")
         elif a != b:
             found.append(f"{prefix}{key} was {a!r} and is {b!r}")
     return sorted(found)
 
 
 def read_log(folder: Path) -> list[dict[str, Any]]:
-    """What the training wrote after each epoch; of an epoch that is there twice, the later."""
+    """What the training wrote after each epoch; of an epoch that is there twice, the later.
+
+    A line that is not whole, because it is being written or was damaged, is not counted.
+    """
     try:
-        lines = (folder / LOG).read_text(encoding="utf-8").splitlines()
+        lines = (folder / LOG).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return []
     epochs: dict[int, dict[str, Any]] = {}
     for line in lines:
         try:
             entry = json.loads(line)
-        except ValueError:  # is being written
+        except ValueError:
             continue
-        epochs[entry["epoch"]] = entry
+        numbers = entry if isinstance(entry, dict) else {}
+        if all(isinstance(numbers.get(key), int | float) for key in _ENTRY):
+            epochs[entry["epoch"]] = entry
     return list(epochs.values())
 
 

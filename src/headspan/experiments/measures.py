@@ -37,6 +37,8 @@ class Point:
     low: float
     """The lower end of the 95% interval of F1."""
     high: float
+    seeds: int = 1
+    """How many parses are counted together in the score."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,8 @@ def series(
     whole = _scores(system, by, measure, bins)
     drawn = _resampled(_counts(system, by, measure, list(whole), bins), samples, seed)
     low, high = _interval(drawn)
-    return {name: Point(whole[name], low[k], high[k]) for k, name in enumerate(whole)}
+    seeds = len(system.seeds)
+    return {name: Point(whole[name], low[k], high[k], seeds) for k, name in enumerate(whole)}
 
 
 @dataclass(frozen=True)
@@ -200,14 +203,14 @@ def _f1(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def write_series(path: Path, all_series: Mapping[str, Series]) -> None:
-    """The data behind a plot as CSV, a row a system and bin."""
+    """The data behind a plot as CSV, a row a system and bin; words are those of a seed."""
     rows = (
         [name, row, p.score.f1, p.low, p.high, p.score.precision, p.score.recall,
-         p.score.gold, p.score.system]
+         p.score.gold // p.seeds, f"{p.score.system / p.seeds:.10g}", p.seeds]
         for name, points in all_series.items()
         for row, p in points.items()
     )  # fmt: skip
-    _write_csv(path, "system bin f1 low high precision recall gold predicted".split(), rows)
+    _write_csv(path, "system bin f1 low high precision recall gold predicted seeds".split(), rows)
 
 
 def write_gaps(path: Path, by: str, some: Mapping[str, Gap]) -> None:

@@ -156,7 +156,7 @@ def read_malttab(path: Path, encoding: str = "utf-8") -> Iterator[Sentence]:
         lines = path.read_text(encoding=encoding).split("\n")
     except LookupError as error:
         raise HeadspanError(f"{encoding}: is no encoding; expected one such as gb18030") from error
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
         raise HeadspanError(
             f"{path}: is not {encoding}; CTB comes in gb18030 as well: --encoding gb18030"
         ) from error

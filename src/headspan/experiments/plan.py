@@ -6,14 +6,16 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_type_hints
 
 from headspan.config import Config, from_table, read_config, read_toml
 from headspan.errors import HeadspanError
 
 Structure: TypeAlias = Literal["span", "arc", "joint"]
 Loss: TypeAlias = Literal["max-margin", "local", "crf"]
+Corpus: TypeAlias = Literal["", "ptb", "ctb", "ud-2.2"]
 PARTS = ("train", "dev", "test")
+_NAMED = ("model.structure", "model.loss", "training.seed", *(f"data.{part}" for part in PARTS))
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Grid:
     structures: tuple[Structure, ...] = ("span",)
     losses: tuple[Loss, ...] = ("max-margin",)
     seeds: tuple[int, ...] = (1,)
-    corpus: str = ""
+    corpus: Corpus = ""
     """What the paper's figures are looked up under: `ptb`, `ctb`, `ud-2.2`; empty for none."""
     set: tuple[str, ...] = ()
     """More settings, as `training.epochs=5`."""
@@ -59,9 +61,14 @@ class Run:
     """Dotted keys and their values, put in over the base."""
 
     @property
+    def system(self) -> str:
+        """What runs have in common that differ in their seeds."""
+        return f"{self.treebank}-{self.structure}-{self.loss}"
+
+    @property
     def name(self) -> str:
         """Also its folder's name."""
-        return f"{self.treebank}-{self.structure}-{self.loss}-{self.seed}"
+        return f"{self.system}-{self.seed}"
 
     def config(self) -> Config:
         """The whole configuration of the training."""
@@ -96,13 +103,23 @@ def _check(grid: Grid, where: str) -> None:
             raise HeadspanError(f"{where}: {treebank!r} cannot be the name of a treebank")
     try:
         grid.files.format(data="", treebank="", part="")
-    except (KeyError, IndexError, ValueError) as error:
+    except (AttributeError, KeyError, IndexError, ValueError) as error:
         raise HeadspanError(
             f"{where}: files is {grid.files!r}; it can name {{data}}, {{treebank}} and {{part}}"
         ) from error
+    needed = ["{part}", *(["{treebank}"] if len(grid.treebanks) > 1 else [])]
+    for name in needed:
+        if name not in grid.files:
+            raise HeadspanError(f"{where}: files is {grid.files!r}; expected {name} in it")
     for setting in grid.set:
-        if "=" not in setting:
+        key, found, _ = setting.partition("=")
+        if not found:
             raise HeadspanError(f"{where}: set has {setting!r}; expected training.epochs=5")
+        if key.strip() in _NAMED:
+            raise HeadspanError(
+                f"{where}: set has {key.strip()}; expected that in the grid's structures, losses, "
+                "seeds and files"
+            )
 
 
 def runs_of(plan: Plan) -> list[Run]:
@@ -119,6 +136,14 @@ def runs_of(plan: Plan) -> list[Run]:
     for name, count in Counter(run.name for run in runs).items():
         if count > 1:
             raise HeadspanError(f"{plan.name}: has the run {name} {count} times; expected one")
+    systems: dict[str, dict[str, str]] = {}
+    for run in runs:
+        settings = {**run.settings, "base": run.base, "training.seed": ""}
+        if systems.setdefault(run.system, settings) != settings:
+            raise HeadspanError(
+                f"{plan.name}: has {run.system} with different settings in two grids; expected the "
+                "same, since seeds are averaged"
+            )
     return runs
 
 
@@ -140,6 +165,17 @@ def plan_table(runs: list[Run]) -> list[dict[str, Any]]:
     return [{**vars(run), "settings": dict(run.settings)} for run in runs]
 
 
-def runs_from_table(table: list[dict[str, Any]]) -> list[Run]:
+def runs_from_table(table: Any, where: str) -> list[Run]:
     """The runs that `plan_table` wrote."""
-    return [Run(**row) for row in table]
+    hints = get_type_hints(Run) | {"settings": dict}
+    keys = {f"data.{part}" for part in PARTS}
+    try:
+        runs = [Run(**row) for row in table]
+        fine = all(
+            isinstance(getattr(run, key), kind) for run in runs for key, kind in hints.items()
+        )
+        if fine and all(keys <= run.settings.keys() for run in runs):
+            return runs
+    except TypeError:
+        pass
+    raise HeadspanError(f"{where}: is not the plan of an experiment")

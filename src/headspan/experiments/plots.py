@@ -24,6 +24,8 @@ _HEADROOM = 0.04  # of the height of the data, left free above and below
 _NAME = 20  # letters of a system's name above bars
 MOST = len(_COLOURS)
 """How many systems a plot can tell apart."""
+KINDS = ("png", "svg")
+"""How each plot is written."""
 
 _STYLE: Any = {
     "font.size": 9,
@@ -34,6 +36,7 @@ _STYLE: Any = {
     "axes.axisbelow": True,
     "grid.color": "#dddddd",
     "grid.linewidth": 0.6,
+    "text.parse_math": False,  # a $ in a name is a $
     "svg.fonttype": "none",  # text stays text
     "svg.hashsalt": "headspan",  # equal figures give equal files
 }
@@ -57,7 +60,8 @@ def draw_lines(
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
         for axes, (by, systems) in zip(grid, panels.items(), strict=False):
             _lines(axes, by, systems, measures[by])
-        handles, labels = grid[0].get_legend_handles_labels()
+        labels = list(next(iter(panels.values())))
+        handles = grid[0].get_lines()  # a name may begin with _, which matplotlib would not show
         columns = min(len(labels), 1 + columns)  # outside, so that it covers nothing
         figure.legend(handles, labels, loc="outside upper center", ncols=columns, frameon=False)
         _save(figure, path)
@@ -132,8 +136,7 @@ def _short(name: str) -> str:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    """As PNG and as SVG."""
-    for kind in ("png", "svg"):
+    for kind in KINDS:
         data = io.BytesIO()
         metadata = {"Date": None} if kind == "svg" else {"Software": None}
         figure.savefig(data, format=kind, dpi=200, metadata=metadata)

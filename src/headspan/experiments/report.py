@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ def as_markdown(results: Results) -> str:
     lines += ["", "## Runs", "", *_table(
         "run|state|epochs:|best epoch:|dev UAS:|dev LAS:|hours:",
         ([r.run.name, r.record.state, str(r.epochs), str(r.best_epoch or "–"),
-          f"{r.dev_uas:.2f}" if r.epochs else "–", f"{r.dev_las:.2f}" if r.epochs else "–",
+          _percent(r.dev_uas), _percent(r.dev_las),
           f"{r.record.seconds / 3600:.2f}"] for r in results.results),
     )]  # fmt: skip
     failed = [r for r in results.results if r.record.state == "failed"]
@@ -66,7 +67,8 @@ def as_markdown(results: Results) -> str:
         lines += ["", "## Best models by dev LAS", ""]
         lines += [
             f"- {_system(cell)} on {cell.treebank}: `{cell.best.model}`, seed "
-            f"{cell.best.run.seed}, epoch {cell.best.best_epoch}, dev LAS {cell.best.dev_las:.2f}"
+            f"{cell.best.run.seed}, epoch {cell.best.best_epoch}, dev LAS "
+            f"{_percent(cell.best.dev_las)}"
             for cell in results.cells
         ]
     return "\n".join(lines) + "\n"
@@ -219,8 +221,11 @@ def _shown(mean: Mean | None, between: str) -> str:
 def _paper(cell: Cell) -> list[str]:
     if cell.paper is None:
         return ["–", "–"]
-    uas = "–" if cell.paper.uas is None else f"{cell.paper.uas:.2f}"
-    return [uas, f"{cell.paper.las:.2f}"]
+    return [_percent(cell.paper.uas), _percent(cell.paper.las)]
+
+
+def _percent(figure: float | None) -> str:
+    return "–" if figure is None else f"{figure:.2f}"
 
 
 def _pair_row(pair: Pair, metric: str) -> list[str]:
@@ -243,9 +248,7 @@ def _table(header: str, rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    for character in r"\&%$#_{}":
-        text = text.replace(character, f"\\{character}")
-    return text
+    return re.sub(r"[&%$#_{}]", r"\\\g<0>", text)
 
 
 def _named(what: str, numbers: Sequence[int]) -> str:

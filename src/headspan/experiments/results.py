@@ -5,14 +5,23 @@ from __future__ import annotations
 import itertools
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from headspan import conllu
-from headspan.config import Data, from_table
+from headspan.config import Config, Data, from_table, to_table
 from headspan.conllu import Sentence
 from headspan.errors import HeadspanError
-from headspan.experiments.folder import MODEL, Record, best_epoch, read_log, read_record
+from headspan.experiments.folder import (
+    LOG,
+    MODEL,
+    Record,
+    best_epoch,
+    differences,
+    read_log,
+    read_record,
+)
 from headspan.experiments.plan import Run
 from headspan.experiments.published import Published, published
 from headspan.experiments.runner import parse_test
@@ -31,8 +40,9 @@ class Result:
     """Done so far."""
     best_epoch: int
     """The one whose model was kept; 0 if there is none."""
-    dev_uas: float
-    dev_las: float
+    dev_uas: float | None
+    """None where the log of the training is not there."""
+    dev_las: float | None
     model: Path
     test: Evaluation | None = None
 
@@ -64,7 +74,8 @@ class Cell:
         """Over seeds, of `dev_uas`, `dev_las`, `test_uas` or `test_las`; None without figures."""
         part, _, metric = figure.partition("_")
         if part == "dev":
-            values = [float(getattr(result, figure)) for result in self.results]
+            found = [getattr(result, figure) for result in self.results]
+            values = [value for value in found if value is not None]
         else:
             values = [result.test[metric].f1 for result in self.results if result.test]
         return Mean.of(values) if values else None
@@ -72,7 +83,7 @@ class Cell:
     @property
     def best(self) -> Result:
         """The run with the best dev LAS."""
-        return max(self.results, key=lambda result: result.dev_las)
+        return max(self.results, key=lambda result: result.dev_las or 0.0)
 
 
 @dataclass(frozen=True)
@@ -111,13 +122,18 @@ def gather(
     results = []
     for run in runs:
         try:
-            results.append(_result(run, folder / run.name, parse, gold))
+            result = _result(run, folder / run.name, parse, gold)
+            if result.record.state == "finished" and not result.test:
+                needed = run.settings["data.test"]
+                notes.append(f"{run.name}: no test scores; {needed} is needed (see --data)")
         except HeadspanError as error:
-            notes.append(str(error))
-            results.append(_result(run, folder / run.name, lambda *_: None, gold))
-        if results[-1].record.state == "finished" and not results[-1].test:
-            notes.append(f"{run.name}: no test scores; {run.settings['data.test']} is needed")
-    cells = _cells(results)
+            notes.append(f"{run.name}: no test scores; {error}")
+            result = _result(run, folder / run.name, lambda *_: None, gold)
+        if result.record.state == "finished" and not result.epochs:
+            notes.append(f"{run.name}: no dev scores; {folder / run.name / LOG} has none")
+        results.append(result)
+    cells, mixed = _cells(results)
+    notes += mixed
     pairs = [
         pair
         for first, second in itertools.combinations(_baselines_first(cells), 2)
@@ -134,7 +150,7 @@ def _result(
 ) -> Result:
     record = read_record(folder)
     log = read_log(folder)
-    best = best_epoch(log) or {"epoch": 0, "dev_uas": 0.0, "dev_las": 0.0}
+    best = best_epoch(log) or {"epoch": 0, "dev_uas": None, "dev_las": None}
     test = None
     if record.state == "finished" and (parsed := parse(run, folder)):
         path = run.settings["data.test"]
@@ -147,16 +163,32 @@ def _result(
     )
 
 
-def _cells(results: Sequence[Result]) -> list[Cell]:
+def _cells(results: Sequence[Result]) -> tuple[list[Cell], list[str]]:
+    """Finished runs that differ in their seeds; and a line for those that differ in more."""
     grouped: dict[tuple[str, str, str], list[Result]] = {}
     for result in results:
         if result.record.state == "finished":
             key = (result.run.treebank, result.run.structure, result.run.loss)
             grouped.setdefault(key, []).append(result)
-    return [
-        Cell(*key, tuple(some), published(some[0].run.corpus, *key))
-        for key, some in grouped.items()
-    ]
+    cells, notes = [], []
+    for key, some in grouped.items():
+        tables = [_settings(result) for result in some]
+        differ = next((found for table in tables if (found := differences(tables[0], table))), None)
+        if differ:
+            names = ", ".join(result.run.name for result in some)
+            notes.append(
+                f"{names}: not averaged; they have different settings: {'; '.join(differ)}"
+            )
+        else:
+            cells.append(Cell(*key, tuple(some), published(some[0].run.corpus, *key)))
+    return cells, notes
+
+
+def _settings(result: Result) -> dict[str, Any]:
+    """The configuration of a run but for its seed, and the place of its data."""
+    config = from_table(Config, result.record.config or {}, str(result.model.parent))
+    data = replace(config.data, train="", dev="", test="")
+    return to_table(replace(config, data=data, training=replace(config.training, seed=0)))
 
 
 def _baselines_first(cells: Sequence[Cell]) -> list[Cell]:

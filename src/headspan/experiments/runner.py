@@ -71,7 +71,7 @@ def run_all(
     if workers < 1:
         raise HeadspanError(f"{workers} workers; expected at least one")
     jobs = [Job(run, folder / run.name, read_record(folder / run.name)) for run in runs]
-    waiting = [job for job in jobs if job.record.state != "finished"]
+    waiting = [job for job in jobs if not _other_settings(job) and job.record.state != "finished"]
     running: list[Job] = []
     environment = _environment(workers)
     try:
@@ -93,6 +93,22 @@ def run_all(
     return jobs
 
 
+def _other_settings(job: Job) -> bool:
+    """Whether a run was begun, or made, with other settings than are wanted now: that is an error.
+
+    What was noted of it stays, for the old settings may come back.
+    """
+    begun = job.record.state == "finished" or (job.folder / CHECKPOINT).exists()
+    differ = changed(job.folder, job.record, job.run) if begun else []
+    if differ:
+        error = (
+            f"was begun with other settings: {'; '.join(differ)}; "
+            f"expected the same, or another folder, or {job.folder} removed"
+        )
+        job.record = replace(job.record, state="failed", error=error)
+    return bool(differ)
+
+
 def _environment(workers: int) -> dict[str, str]:
     """Share the cores, unless the user has said how many threads a process may have."""
     threads = max(1, (os.cpu_count() or 1) // workers)
@@ -105,22 +121,17 @@ def _start(job: Job, command: Sequence[str], environment: dict[str, str]) -> boo
     lock = job.opened.enter_context(locked(job.folder))
     job.record = read_record(job.folder)  # somebody else may have been at work since
     job.elsewhere = lock is None
-    if lock is None or job.record.state == "finished":
+    if lock is None or _other_settings(job) or job.record.state == "finished":
         job.opened.close()
         return False
-    try:
-        config = config_table(job.run)
-        if job.record.config and (differ := changed(job.record.config, config)):
-            raise HeadspanError(f"was begun with other settings: {'; '.join(differ)}")
-        files = [job.run.settings[f"data.{part}"] for part in ("train", "dev")]
-        if missing := [file for file in files if not Path(file).exists()]:
-            raise HeadspanError(f"there is no {' and no '.join(missing)}")
-    except HeadspanError as error:
-        job.record = replace(job.record, state="failed", error=str(error))
+    files = [job.run.settings[f"data.{part}"] for part in ("train", "dev")]
+    if missing := [file for file in files if not Path(file).exists()]:
+        error = f"there is no {' and no '.join(missing)}"
+        job.record = replace(job.record, state="failed", error=error)
         write_record(job.folder, job.record)
         job.opened.close()
         return False
-    job.record = replace(job.record, state="running", error="", config=config)
+    job.record = replace(job.record, state="running", error="", config=config_table(job.run))
     write_record(job.folder, job.record)
     arguments = ["train", job.run.base, "-o", str(job.folder)]
     if (job.folder / CHECKPOINT).exists():

@@ -13,7 +13,7 @@ import torch
 from headspan.conllu import Sentence
 from headspan.errors import HeadspanError
 from headspan.parser import Parser
-from headspan.speed import measure
+from headspan.speed import in_turn
 
 BUCKETS = (1, 10, 20, 30, 40, 80)
 """The lower ends of sentence lengths: those of the paper's figure 4, and very long ones."""
@@ -65,8 +65,8 @@ def speeds(
         for parser in models.values():
             parser.network.to(device)
         for bucket, some in {ALL: list(sentences), **buckets(sentences)}.items():
-            for name, parser in models.items():
-                (speed,) = measure(parser, some, threads=[threads], repeat=repeat)
+            found = in_turn(list(models.values()), some, threads=[threads], repeat=repeat)
+            for (name, parser), (speed,) in zip(models.items(), found, strict=True):
                 structure = parser.config.model.structure
                 rows.append(
                     Row(name, structure, device, threads, bucket, len(some), speed.words,

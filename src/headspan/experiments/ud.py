@@ -68,8 +68,11 @@ def prepare_ud(
     if not re.fullmatch(r"\d+\.\d+", release):
         raise HeadspanError(f"{release!r} is no release of UD; expected a number such as 2.2")
     if source.is_dir():
-        found_in = {str(source.resolve())} | {child.name for child in source.iterdir()}
-        return _prepare(source, output, wanted, release, _release(found_in), str(source))
+        above = (_release({name}) for name in reversed(source.resolve().parts))
+        seen = _release({child.name for child in source.iterdir()}) or next(
+            filter(None, above), set()
+        )
+        return _prepare(source, output, wanted, release, seen, str(source))
     if not source.exists():
         raise HeadspanError(f"{source}: there is no such file or folder")
     pattern = re.compile(rf"({'|'.join(wanted)})-ud-(train|dev|test)(-[a-z]+)?\.conllu")

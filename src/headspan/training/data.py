@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headspan import conllu, limits
-from headspan.batching import batches
+from headspan.batching import batches, summed_batches
 from headspan.config import Data
 from headspan.conllu import NO_HEAD, Sentence
 from headspan.errors import HeadspanError
@@ -88,9 +88,13 @@ def _without_rare(sentences: list[Sentence], least: int) -> list[Sentence]:
 
 
 def shuffled_batches(
-    costs: Sequence[int], budget: int, *, seed: int, epoch: int
+    costs: Sequence[int], budget: int, *, seed: int, epoch: int, summed: bool = False
 ) -> list[list[int]]:
-    """Batches of one epoch: similar lengths together, all in an order that the seed decides."""
+    """Batches of one epoch: similar lengths together, all in an order that the seed decides.
+
+    summed: whether the costs of a batch are added up, or its largest taken times their number.
+    """
+    cut_by = summed_batches if summed else batches
     rng = random.Random(f"{seed} {epoch}")  # noqa: S311
     order = list(range(len(costs)))
     rng.shuffle(order)
@@ -99,7 +103,7 @@ def shuffled_batches(
     pool = max(1, _MIXED * budget // mean)
     for start in range(0, len(order), pool):
         some = sorted(order[start : start + pool], key=lambda k: costs[k])
-        cut.extend(batches(some, costs, budget))
+        cut.extend(cut_by(some, costs, budget))
     rng.shuffle(cut)
     return cut
 

@@ -120,7 +120,9 @@ class Trainer:
     def batches(self, epoch: int) -> list[list[int]]:
         """The batches of an epoch, the same whenever it is asked."""
         t = self.config.training
-        return shuffled_batches(self.costs, t.batch_tokens, seed=t.seed, epoch=epoch)
+        summed = t.batch_by == "words"
+        costs = [len(s) for s in self.kept.sentences] if summed else self.costs
+        return shuffled_batches(costs, t.batch_tokens, seed=t.seed, epoch=epoch, summed=summed)
 
     def resume(self) -> bool:
         """Go on from the checkpoint in the folder; False if there is none yet.
