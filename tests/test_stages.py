@@ -22,3 +22,19 @@ def test_nothing_is_kept_when_nobody_asks() -> None:
     with stage("b"):
         pass
     assert watch.seconds == {}
+
+
+def test_what_a_device_does_later_counts_for_the_stage_that_asked() -> None:
+    asked: list[float] = []
+
+    def settle() -> None:
+        time.sleep(sum(asked))
+        asked.clear()
+
+    with timed(settle) as watch:
+        with stage("first"):
+            asked.append(0.05)
+        with stage("second"):
+            pass
+    assert watch.seconds["first"] >= 0.05
+    assert watch.seconds["second"] < 0.05

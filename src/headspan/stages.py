@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 
 class Stopwatch:
-    """Seconds a stage. The time of a stage inside another counts for the inner one only."""
+    """Seconds a stage. The time of a stage inside another counts for the inner one only.
 
-    def __init__(self) -> None:
+    settle: is called before the clock is read, to wait for a device that works on its own.
+    """
+
+    def __init__(self, settle: Callable[[], object] | None = None) -> None:
         self.seconds: dict[str, float] = {}
+        self._settle = settle
         self._running: list[str] = []
         self._since = 0.0
 
@@ -25,6 +29,8 @@ class Stopwatch:
         self._running.pop()
 
     def _note(self) -> None:
+        if self._settle:
+            self._settle()
         now = time.perf_counter()
         if self._running:
             name = self._running[-1]
@@ -50,9 +56,9 @@ def stage(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def timed() -> Iterator[Stopwatch]:
+def timed(settle: Callable[[], object] | None = None) -> Iterator[Stopwatch]:
     """Measure the stages of all that runs inside, in this thread."""
-    watch = Stopwatch()
+    watch = Stopwatch(settle)
     token = _watch.set(watch)
     try:
         yield watch

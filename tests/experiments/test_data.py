@@ -70,6 +70,9 @@ def test_ud_from_an_archive(tmp_path: Path) -> None:
         ({"a/../../en_ewt-ud-dev.conllu": b"x"}, "leaves the archive"),
         ({"a/en_ewt-ud-dev.conllu": "/etc/passwd"}, "is a link or device"),
         ({"a/en_ewt-ud-dev.conllu": b"", "b/en_ewt-ud-dev.conllu": b""}, "twice"),
+        ({"a/stats.xml": b"", "./a/stats.xml": b""}, "has a/stats.xml twice"),
+        ({"a/stats.xml": bytes(2**20 + 1)}, "has 1,048,577 bytes; expected 1,048,576 at most"),
+        ({"a/stats.xml": "/etc/passwd"}, "is a link or device"),
         ({"a/readme": b"x"}, "has none of en_ewt"),
         ({"ud-treebanks-v2.3/en_ewt-ud-dev.conllu": b""}, "is UD 2.3; expected UD 2.2"),
         ({"a/en_ewt-ud-dev.conllu": ROW.replace("\t2\t", "\t_\t").encode()}, "word 1 has no head"),
@@ -145,6 +148,61 @@ def test_the_counts_are_those_of_the_release(tmp_path: Path) -> None:
     names = [name for name in ("bg_btb", "cs_cltt", "nl_alpino") if (source / name).is_dir()]
     assert prepare_ud(source, tmp_path, treebanks=names).warnings == []
     assert len(ud.TWELVE) == 12
+
+
+STATS = """<?xml version="1.0" encoding="UTF-8"?>
+<treebank>
+  <!-- words and fused can be omitted -->
+  <size>
+    <total><sentences>{}</sentences><tokens>9</tokens><words>12</words><fused>3</fused></total>
+    {}
+  </size>
+  <deps unique="2"><train><sentences>99</sentences></train></deps>
+</treebank>
+"""
+
+
+def stats(*parts: str, total: int = 6) -> bytes:
+    return STATS.format(total, "\n".join(parts)).encode()
+
+
+def test_sizes_are_held_against_the_treebanks_own_statistics(tmp_path: Path) -> None:
+    folder = "ud-treebanks-v2.3/UD_English-EWT"
+    other = {"ud-treebanks-v2.3/UD_X-Y/stats.xml": stats(total=77)}
+    cases: list[tuple[bytes, list[str]]] = [
+        (stats(), []),
+        (stats("<dev><sentences>2</sentences><tokens>4</tokens></dev>"), []),
+        (
+            stats("<dev><sentences>7</sentences><tokens>4</tokens><words>8</words></dev>", total=9),
+            [
+                "en_ewt/en_ewt-ud-dev.conllu: has 2 sentences; its stats.xml has 7",
+                "en_ewt/en_ewt-ud-dev.conllu: has 4 words; its stats.xml has 8",
+                "en_ewt: has 6 sentences; its stats.xml has 9",
+            ],
+        ),
+        (b"\xff<size><total>", []),
+        (b"", []),
+    ]
+    for number, (content, warnings) in enumerate(cases):
+        members = {**other, **release(folder), f"{folder}/stats.xml": content}
+        path = archive(tmp_path / f"{number}.tgz", members)
+        unpacked = tmp_path / f"ud-2.3-{number}"
+        unpacked.mkdir()
+        for name, inside in release("").items():
+            assert isinstance(inside, bytes)
+            (unpacked / name.strip("/")).write_bytes(inside)
+        (unpacked / "stats.xml").write_bytes(content)
+        for source in (path, unpacked):
+            out = tmp_path / "data"
+            prepared = prepare_ud(source, out, treebanks=["en_ewt"], release="2.3")
+            assert prepared.warnings == [f"{out / 'ud-2.3' / line}" for line in warnings]
+            assert not list(out.rglob("stats.xml"))
+    # without one of the parts the total says nothing
+    (unpacked / "stats.xml").write_bytes(stats(total=9))
+    (unpacked / "en_ewt-ud-dev.conllu").unlink()
+    prepared = prepare_ud(unpacked, tmp_path / "data", treebanks=["en_ewt"], release="2.3")
+    assert prepared.warnings == []
+    assert len(prepared.lacks) == 1
 
 
 def ptb(folder: Path, names: list[str]) -> None:

@@ -47,6 +47,10 @@ def test_every_model_and_bucket(models: dict[str, Path], treebank: Path) -> None
     words = sum(map(len, sentences))
     assert cpu[0].words == words == sum(row.words for row in cpu[2::2])
     assert cpu[0].words_a_second == cpu[0].words / cpu[0].seconds
+    for row in cpu:  # the encoder takes some of the time, and so does the rest
+        assert 0 < row.without_encoder < row.seconds
+        assert row.words_a_second_without_encoder == row.words / row.without_encoder
+        assert row.sentences_a_second_without_encoder > row.sentences_a_second
     with pytest.raises(HeadspanError, match="no sentences"):
         speeds({}, [])
 
@@ -65,5 +69,8 @@ def test_the_command(models: dict[str, Path], treebank: Path) -> None:
     assert found["treebank"] == str(gold)
     assert [row["structure"] for row in found["speeds"][:2]] == ["span", "arc"]
     assert all(row["sentences_a_second"] > 0 for row in found["speeds"])
+    assert all(row["words_a_second_without_encoder"] > 0 for row in found["speeds"])
+    shown = headspan("experiment", "speed", models["span"], "--treebank", gold, "--repeat", 1)
+    assert "without encoder" in shown.stdout.splitlines()[0]
     twice = headspan("experiment", "speed", models["span"], models["span"], code=2)
     assert "a model is given twice" in twice.stderr

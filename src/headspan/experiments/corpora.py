@@ -18,6 +18,7 @@ from headspan.errors import HeadspanError
 from headspan.files import open_output, reason
 
 _LARGEST = 2**30  # bytes of a treebank file; the largest of UD are a tenth of it
+_SMALL = 2**20  # bytes of what lies beside treebanks
 _CHUNK = 1 << 20
 
 
@@ -44,11 +45,11 @@ class Prepared:
         self,
         path: Path,
         sentences: Iterable[Sentence],
-        expected: Counts | None,
+        expected: Iterable[Counts],
         *,
         format: Format = "conllu",
     ) -> None:
-        """Write a part of a corpus and hold its size against the published one."""
+        """Write a part of a corpus and hold its size against what is published of it."""
         words = 0
 
         def counted() -> Iterator[Sentence]:
@@ -60,13 +61,16 @@ class Prepared:
         path.parent.mkdir(parents=True, exist_ok=True)
         count = conllu.write(counted(), path, format=format)
         self.files[path] = found = Counts(count, words)
-        if expected is None:
-            return
+        for counts in expected:
+            self.hold(str(path), found, counts)
+
+    def hold(self, name: str, found: Counts, expected: Counts) -> None:
+        """Warn where a size is not the published one."""
         for what in ("sentences", "words"):
-            is_, should = getattr(found, what), getattr(expected, what)
-            if should is not None and is_ != should:
+            count, should = getattr(found, what), getattr(expected, what)
+            if should is not None and count != should:
                 self.warnings.append(
-                    f"{path}: has {is_:,} {what}; {expected.source} has {should:,}"
+                    f"{name}: has {count:,} {what}; {expected.source} has {should:,}"
                 )
 
 
@@ -96,27 +100,35 @@ def files_below(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def unpack(archive: Path, wanted: re.Pattern[str], into: Path) -> set[str]:
-    """Copy the wanted files of an archive into a folder, under their bare names.
+def unpack(archive: Path, wanted: re.Pattern[str], into: Path, *, beside: str) -> set[str]:
+    """Copy the wanted files of an archive into a folder; what shares a folder there does so here.
 
+    wanted: matches the names of files, each of which is there once. beside: the name of a small
+    file that is wanted from every folder.
     The archive is not trusted: nothing is written anywhere else, links and devices are refused,
     and so is a file whose path leaves the archive, that is there twice, or that is too large.
     Gives the names of the archive's topmost folders.
     """
     topmost: set[str] = set()
+    folders: dict[PurePosixPath, str] = {}
+    names: set[PurePosixPath] = set()
     try:
         with tarfile.open(archive, "r:*") as tar:
             for member in tar:
                 path = PurePosixPath(member.name)
                 if path.parts:
                     topmost.add(path.parts[0])
-                if not wanted.fullmatch(path.name):
+                if path.name != beside and not wanted.fullmatch(path.name):
                     continue
-                _check_member(member, path, archive)
+                _check_member(member, path, archive, _SMALL if path.name == beside else _LARGEST)
                 content = tar.extractfile(member)
-                if content is None or (into / path.name).exists():
-                    raise HeadspanError(f"{archive}: has {path.name} twice; expected it once")
-                _copy(content, into / path.name)
+                name = path if path.name == beside else PurePosixPath(path.name)
+                if content is None or name in names:
+                    raise HeadspanError(f"{archive}: has {name} twice; expected it once")
+                names.add(name)
+                folder = into / folders.setdefault(path.parent, str(len(folders)))
+                folder.mkdir(exist_ok=True)
+                _copy(content, folder / path.name)
     except (tarfile.TarError, EOFError, zlib.error, LZMAError) as error:
         raise HeadspanError(f"{archive}: is not a whole .tgz archive: {error}") from error
     except OSError as error:
@@ -124,14 +136,14 @@ def unpack(archive: Path, wanted: re.Pattern[str], into: Path) -> set[str]:
     return topmost
 
 
-def _check_member(member: tarfile.TarInfo, path: PurePosixPath, archive: Path) -> None:
+def _check_member(member: tarfile.TarInfo, path: PurePosixPath, archive: Path, most: int) -> None:
     if path.is_absolute() or ".." in path.parts:
         raise HeadspanError(f"{archive}: {member.name!r} leaves the archive; nothing was kept")
     if not member.isreg():
         raise HeadspanError(f"{archive}: {member.name!r} is a link or device; expected a file")
-    if member.size > _LARGEST:
+    if member.size > most:
         raise HeadspanError(
-            f"{archive}: {member.name!r} has {member.size:,} bytes; expected {_LARGEST:,} at most"
+            f"{archive}: {member.name!r} has {member.size:,} bytes; expected {most:,} at most"
         )
 
 
@@ -155,6 +167,6 @@ def listed(numbers: Iterable[int], *, most: int = 8) -> str:
 
 def expected_counts(
     table: Mapping[str, tuple[int, int | None]], part: str, source: str
-) -> Counts | None:
+) -> list[Counts]:
     """What is published for a part, if anything is."""
-    return Counts(*table[part], source) if part in table else None
+    return [Counts(*table[part], source)] if part in table else []

@@ -32,6 +32,8 @@ class Row:
     sentences: int
     words: int
     seconds: float
+    without_encoder: float
+    """Seconds of them from the words' vectors to labelled trees: scoring, decoding, relations."""
 
     @property
     def sentences_a_second(self) -> float:
@@ -40,6 +42,14 @@ class Row:
     @property
     def words_a_second(self) -> float:
         return self.words / self.seconds
+
+    @property
+    def sentences_a_second_without_encoder(self) -> float:
+        return self.sentences / self.without_encoder
+
+    @property
+    def words_a_second_without_encoder(self) -> float:
+        return self.words / self.without_encoder
 
 
 def devices() -> list[str]:
@@ -70,7 +80,7 @@ def speeds(
                 structure = parser.config.model.structure
                 rows.append(
                     Row(name, structure, device, threads, bucket, len(some), speed.words,
-                        speed.seconds)
+                        speed.seconds, speed.without_encoder)
                 )  # fmt: skip
     for parser in models.values():
         parser.network.to("cpu")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from headspan.errors import HeadspanError
 from headspan.experiments.corpora import (
+    Counts,
     Prepared,
     expected_counts,
     files_below,
@@ -40,8 +41,12 @@ Bokmaal, the larger written standard, is taken here.
 _PARTS = ("train", "dev", "test")
 _FILE = re.compile(r"([a-z]+_[a-z]+)-ud-(train|dev|test)(-[a-z]+)?\.conllu")
 _RELEASE = re.compile(r"\bud-(?:treebanks-v)?(\d+\.\d+)")
+_STATS = "stats.xml"
+_SIZES_WITHIN = 1 << 16  # bytes of stats.xml; the sizes stand at its beginning
+_SIZE = re.compile(r"<(total|train|dev|test)>(.*?)</\1>", re.DOTALL)
+_NUMBER = re.compile(r"<(sentences|tokens|words)>(\d{1,12})</")
 _SOURCE = "the release of UD 2.2"
-# counted in the files of the release itself; of the others we have no count to hold against
+# counted in the files of the release itself; the others are held against their stats.xml alone
 _COUNTS: Mapping[str, Mapping[str, tuple[int, int | None]]] = {
     "bg_btb": {"dev": (1115, 16089), "test": (1116, 15724)},
     "cs_cltt": {"train": (860, 26742), "dev": (129, 4773), "test": (136, 4115)},
@@ -78,7 +83,7 @@ def prepare_ud(
     pattern = re.compile(rf"({'|'.join(wanted)})-ud-(train|dev|test)(-[a-z]+)?\.conllu")
     output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".headspan-", dir=output) as unpacked:
-        found_in = unpack(source, pattern, Path(unpacked)) | {source.name}
+        found_in = unpack(source, pattern, Path(unpacked), beside=_STATS) | {source.name}
         seen = _release(found_in)
         return _prepare(Path(unpacked), output, wanted, release, seen, str(source))
 
@@ -106,15 +111,55 @@ def _prepare(
         if missing:
             also = f" ({TWELVE[name]})" if name in TWELVE else ""
             prepared.lacks.append(f"{name}{also}: has no {', '.join(missing)}")
-        for part in _PARTS:
-            if files := found.get((name, part)):
-                counts = _COUNTS.get(name, {}) if release == "2.2" else {}
-                prepared.put(
-                    output / f"ud-{release}" / name / f"{name}-ud-{part}.conllu",
-                    chain.from_iterable(read_trees(path, format="conllu") for path in files),
-                    expected_counts(counts, part, _SOURCE),
-                )
+        _put_treebank(prepared, name, output / f"ud-{release}" / name, release, found)
     return prepared
+
+
+def _put_treebank(
+    prepared: Prepared,
+    name: str,
+    folder: Path,
+    release: str,
+    found: Mapping[tuple[str, str], list[Path]],
+) -> None:
+    """Write the parts of one treebank, held against the release and against its own statistics."""
+    counts = _COUNTS.get(name, {}) if release == "2.2" else {}
+    parts = {part: found[name, part] for part in _PARTS if (name, part) in found}
+    stated: dict[str, Counts] = {}
+    for place in {path.parent: None for files in parts.values() for path in files}:
+        stated |= read_stats(place / _STATS)
+    written = []
+    for part, files in parts.items():
+        path = folder / f"{name}-ud-{part}.conllu"
+        expected = expected_counts(counts, part, _SOURCE)
+        prepared.put(
+            path,
+            chain.from_iterable(read_trees(file, format="conllu") for file in files),
+            [*expected, *([stated[part]] if part in stated else [])],
+        )
+        written.append(prepared.files[path])
+    if "total" in stated and len(written) == len(_PARTS):
+        whole = Counts(sum(c.sentences for c in written), sum(c.words or 0 for c in written))
+        prepared.hold(str(folder), whole, stated["total"])
+
+
+def read_stats(path: Path) -> dict[str, Counts]:
+    """The sizes that a treebank's stats.xml states, of `total` and perhaps of its parts.
+
+    Every treebank of a release has such a file. None is there: nothing is stated.
+    """
+    if not path.is_file() or path.is_symlink():
+        return {}
+    with path.open("rb") as file:
+        text = file.read(_SIZES_WITHIN).decode("utf-8", "replace").partition("</size>")[0]
+    sizes: dict[str, Counts] = {}
+    for part, inner in _SIZE.findall(text):
+        numbers = {what: int(number) for what, number in _NUMBER.findall(inner)}
+        if "sentences" in numbers:
+            # words can be left out where every token is one
+            words = numbers.get("words", numbers.get("tokens"))
+            sizes[part] = Counts(numbers["sentences"], words, "its stats.xml")
+    return sizes
 
 
 def _find(folder: Path, wanted: Sequence[str]) -> dict[tuple[str, str], list[Path]]:
