@@ -70,7 +70,8 @@ def test_ud_from_an_archive(tmp_path: Path) -> None:
         ({"a/../../en_ewt-ud-dev.conllu": b"x"}, "leaves the archive"),
         ({"a/en_ewt-ud-dev.conllu": "/etc/passwd"}, "is a link or device"),
         ({"a/en_ewt-ud-dev.conllu": b"", "b/en_ewt-ud-dev.conllu": b""}, "twice"),
-        ({"a/stats.xml": b"", "./a/stats.xml": b""}, "has a/stats.xml twice"),
+        ({"a/stats.xml": b"", "./a/stats.xml": b""}, "has 'a/stats.xml' twice"),
+        ({"a\nb/stats.xml": b"", "./a\nb/stats.xml": b""}, "has 'a\\nb/stats.xml' twice"),
         ({"a/stats.xml": bytes(2**20 + 1)}, "has 1,048,577 bytes; expected 1,048,576 at most"),
         ({"a/stats.xml": "/etc/passwd"}, "is a link or device"),
         ({"a/readme": b"x"}, "has none of en_ewt"),
@@ -102,9 +103,11 @@ def test_what_an_archive_has_besides_is_never_written(tmp_path: Path) -> None:
 
 def test_archives_that_are_none(tmp_path: Path) -> None:
     path = tmp_path / "x.tgz"
-    path.write_bytes(b"not a tar at all" * 100)
-    with pytest.raises(HeadspanError, match="is not a whole"):
-        prepare_ud(path, tmp_path / "data")
+    for content in (b"not a tar at all" * 100, b"x", b"", b"PK\x03\x04" * 9):
+        path.write_bytes(content)
+        with pytest.raises(HeadspanError, match="is not a whole") as error:
+            prepare_ud(path, tmp_path / "data")
+        assert "\n" not in str(error.value)
     whole = archive(tmp_path / "y.tgz", {**release(), "big": bytes(200_000)}).read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(HeadspanError, match="is not a whole"):
@@ -115,6 +118,50 @@ def test_archives_that_are_none(tmp_path: Path) -> None:
         prepare_ud(path, tmp_path / "data", treebanks=["../x"])
     with pytest.raises(HeadspanError, match=r"'\.\./2' is no release"):
         prepare_ud(path, tmp_path / "data", release="../2")
+
+
+@pytest.mark.parametrize(
+    ("headers", "message"),
+    [
+        ({"GNU.sparse.map": "x"}, "is not a whole .tgz archive"),
+        ({"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}, "is not a whole .tgz archive"),
+        ({"size": "-1"}, "has -1 bytes; expected "),
+    ],
+)
+def test_archives_with_hostile_headers(
+    tmp_path: Path, headers: dict[str, str], message: str
+) -> None:
+    path = tmp_path / "x.tgz"
+    with tarfile.open(path, "w:gz", format=tarfile.PAX_FORMAT) as tar:
+        member = tarfile.TarInfo("a/en_ewt-ud-dev.conllu")
+        member.size, member.pax_headers = len(ROW), headers
+        tar.addfile(member, io.BytesIO(ROW.encode()))
+    with pytest.raises(HeadspanError) as error:
+        prepare_ud(path, tmp_path / "data", treebanks=["en_ewt"])
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_an_archive_that_unpacks_to_too_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headspan.experiments.corpora._WHOLE", 3 * len(ROW))
+    path = archive(tmp_path / "x.tgz", release())
+    with pytest.raises(HeadspanError, match="bytes of treebanks; expected fewer"):
+        prepare_ud(path, tmp_path / "data", treebanks=["en_ewt"])
+    assert not list((tmp_path / "data").iterdir())
+
+
+def test_what_was_prepared_is_not_taken_for_a_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    archive(tmp_path / "x.tgz", release("UD_English-EWT"))
+    with tarfile.open(tmp_path / "x.tgz") as tar:
+        tar.extractall(tmp_path, filter="data")
+    for _ in range(2):
+        prepared = prepare_ud(Path(), Path("data"), treebanks=["en_ewt"])
+        assert len(prepared.files) == 3
 
 
 def test_ud_from_folders(tmp_path: Path) -> None:

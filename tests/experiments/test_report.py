@@ -96,7 +96,8 @@ def test_what_is_damaged_or_mixed_is_said_and_left_out(
     runs = runs_of(read_plan(plan))
     run_all(runs, out, command=stub)
     first, second = out / runs[0].name, out / runs[1].name
-    (first / "log.jsonl").write_bytes(b'null\n{"epoch": 2}\n\xff\n[1]\n')
+    deep = b"[" * 100_000
+    (first / "log.jsonl").write_bytes(b'null\n{"epoch": 2}\n\xff\n[1]\n' + deep)
     record = json.loads((second / "run.json").read_text(encoding="utf-8"))
     record["config"]["training"]["epochs"] = 40
     (second / "run.json").write_text(json.dumps(record), encoding="utf-8")
@@ -107,8 +108,9 @@ def test_what_is_damaged_or_mixed_is_said_and_left_out(
     assert "| tiny | arc |" not in text
     assert (
         "- tiny-arc-max-margin-1, tiny-arc-max-margin-2: not averaged; they have different "
-        "settings: training.epochs was 40 and is 2\n"
+        "settings: training.epochs is 40 and 2\n"
     ) in text
+    assert "4 of 4 runs are finished" in text  # averaged or not
     json.dumps(as_json(results))
 
     def broken(run: Run, folder: Path) -> Path:
@@ -124,8 +126,56 @@ def test_what_is_damaged_or_mixed_is_said_and_left_out(
         (first / "run.json", "[]"),
     ):
         file.write_text(content, encoding="utf-8")
-        with pytest.raises(HeadspanError, match=r"run\.json: "):
-            gather("small", runs, out, parse=wrong)
+        found = gather("small", runs, out, parse=wrong, samples=2)
+        text = as_markdown(found)
+        assert f"- {runs[0].name} failed: its record cannot be used: {file}: " in text
+        assert "3 of 4 runs are finished" in text
+        assert [len(cell.results) for cell in found.cells] == [1]  # the second seed
+    record["config"]["training"]["unheard_of"] = 1
+    (second / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    (note,) = (n for n in gather("x", runs, out, parse=wrong).notes if "not averaged" in n)
+    assert "unknown key training.unheard_of" in note
+
+
+def test_what_is_compared_differs_in_one_thing_or_it_is_said(
+    plan: Path, stub: list[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    spans, arcs = (
+        [run for run in runs_of(read_plan(plan)) if run.structure == structure]
+        for structure in ("span", "arc")
+    )
+    run_all(spans, out, command=stub)
+    plan.write_text(plan.read_text(encoding="utf-8").replace("epochs=2", "epochs=9"), "utf-8")
+    arcs = [run for run in runs_of(read_plan(plan)) if run.structure == "arc"]
+    run_all(arcs, out, command=stub)
+    results = gather("small", [*spans, *arcs], out, parse=wrong, samples=20)
+    said = "compared with different settings: training.epochs is 9 and 2"
+    assert f"- tiny-arc-max-margin and tiny-span-max-margin: {said}\n" in as_markdown(results)
+    (pair,) = as_json(results)["comparisons"]
+    assert pair["also_differ"] == {"training.epochs": [9, 2]}
+    # scored in another way they cannot be compared at all
+    for run in arcs:
+        path = out / run.name / "run.json"
+        record = json.loads(path.read_text(encoding="utf-8"))
+        record["config"]["data"]["punct"] = "keep"
+        path.write_text(json.dumps(record), encoding="utf-8")
+    results = gather("small", [*spans, *arcs], out, parse=wrong, samples=20)
+    assert not results.pairs
+    assert "tiny-arc-max-margin and tiny-span-max-margin: not compared; " in results.notes[0]
+
+
+def test_runs_of_another_plan_in_the_folder_are_named(
+    plan: Path, stub: list[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    runs = runs_of(read_plan(plan))
+    run_all(runs, out, command=stub)
+    results = gather("small", runs[:2], out, parse=wrong, samples=20)
+    assert results.notes == (
+        "tiny-arc-max-margin-2, tiny-span-max-margin-2: are not runs of this plan, and are left "
+        "out",
+    )
 
 
 def test_a_plan_from_elsewhere(plan: Path, treebank: Path, tmp_path: Path) -> None:
@@ -135,25 +185,61 @@ def test_a_plan_from_elsewhere(plan: Path, treebank: Path, tmp_path: Path) -> No
     run = read_folder(tmp_path, data=str(treebank.parent))[1][0]
     assert run.settings["data.test"] == str(treebank / "test.conllu")
     whole = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))
-    del whole["runs"][0]["settings"]["data.test"]
-    for content in (whole, [], {"data": "x", "runs": 3}, {"data": "x", "runs": [{"seed": "1"}]}):
+
+    def changed(**values: object) -> dict[str, object]:
+        first, *rest = whole["runs"]
+        return {**whole, "runs": [{**first, **values}, *rest]}
+
+    settings = whole["runs"][0]["settings"]
+    for content in (
+        [],
+        {"data": "x", "runs": 3},
+        {"data": "x", "runs": []},
+        {"data": "x", "runs": [{"seed": "1"}]},
+        changed(settings={key: value for key, value in settings.items() if key != "data.test"}),
+        changed(settings={**settings, "data.test": 3}),
+        changed(treebank="../../elsewhere"),
+        changed(structure="tree"),
+        changed(loss="none"),
+        changed(seed=2),  # there twice
+    ):
         (tmp_path / "plan.json").write_text(json.dumps(content), encoding="utf-8")
-        with pytest.raises(HeadspanError, match=r"plan\.json: is not the plan of an experiment"):
-            read_folder(tmp_path)
+        for data in (None, "else"):
+            with pytest.raises(
+                HeadspanError, match=r"plan\.json: is not the plan of an experiment"
+            ):
+                read_folder(tmp_path, data=data)
+    (tmp_path / "plan.json").write_text("[" * 100_000, encoding="utf-8")
+    with pytest.raises(HeadspanError, match=r"plan\.json: is not JSON"):
+        read_folder(tmp_path)
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="needs real treebanks")
-@pytest.mark.parametrize("name", ["cpu-en", "cpu-fr"])
+@pytest.mark.parametrize("name", ["cpu-en", "cpu-en-mpnet", "cpu-fr"])
 def test_the_documented_results_are_those_of_the_runs(name: str) -> None:
     folder = ROOT / "docs" / "runs" / name
     results = gather(*read_folder(folder, data=str(SHARED / "treebanks")), folder, samples=2)
+    assert results.cells
     assert not results.notes
-    rows = [line for line in as_markdown(results).splitlines() if line.startswith("| ")]
-    figures = {" | ".join(row.split(" | ")[3:8]) for row in rows[2 : 2 + len(results.cells)]}
-    documented = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
-    assert len(figures) == len(results.cells)
-    for row in figures:
-        assert f"| {row} |" in documented
+    lines = (ROOT / "docs" / "results.md").read_text(encoding="utf-8").splitlines()
+    start = f"| {results.cells[0].treebank} | "
+    cells = [line.split(" | ") for line in as_markdown(results).splitlines() if start in line]
+    rows = [cell[1:8] for cell in cells if len(cell) == 10]
+    assert len(rows) == len(results.cells)
+    for structure, loss, *figures in rows:
+        assert f"| `{structure}` | `{loss}` | {' | '.join(figures)} |" in lines
+    for pair in results.pairs:
+        first, second = pair.first, pair.second
+        what = f"`{second.structure}` − `{first.structure}`"
+        if first.structure == second.structure:
+            what = f"`{second.loss}` − `{first.loss}`, `{first.structure}`"
+        found = [line.split(" | ") for line in lines if line.startswith(f"| {what} | ")]
+        differences = [
+            f"{pair.comparison[metric].difference:+.2f}".replace("-", "−")
+            for metric in ("uas", "las")
+        ]
+        documented = [[cell[1], cell[2], cell[5]] for cell in found]
+        assert [str(len(pair.seeds)), *differences] in documented
 
 
 def test_the_papers_rows_stand_beside_ours(plan: Path, stub: list[str], tmp_path: Path) -> None:

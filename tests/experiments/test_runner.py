@@ -3,6 +3,10 @@
 import _thread
 import io
 import json
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -14,9 +18,9 @@ from rich.console import Console
 from conftest import ROOT
 from headspan.cli.experiment import _progress
 from headspan.errors import HeadspanError
-from headspan.experiments.folder import locked, read_record
+from headspan.experiments.folder import locked, read_record, write_record
 from headspan.experiments.plan import Plan, read_plan, runs_of
-from headspan.experiments.runner import run_all
+from headspan.experiments.runner import parse_test, run_all
 
 PLANS = sorted((ROOT / "configs" / "experiments").glob("*.toml"))
 
@@ -184,6 +188,64 @@ def test_other_settings_are_not_mixed_in(
     change(plan, "=3'", "=2'")
     (job,) = run_all(runs_of(read_plan(plan))[:1], out, command=stub)
     assert job.record.state == "finished"
+
+
+def test_a_run_whose_settings_are_lost_is_not_gone_on_with(
+    plan: Path, stub: list[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    runs = runs_of(read_plan(plan))[:1]
+    run_all(runs, out, command=stub)
+    (out / runs[0].name / "run.json").unlink()
+    (job,) = run_all(runs, out, command=stub)
+    assert job.record.state == "failed"
+    assert "was begun with other settings: run.json does not say which" in job.record.error
+    assert calls(job.folder) == ["new"]
+
+
+def test_what_is_trained_further_loses_its_parse_of_test(
+    plan: Path, stub: list[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    runs = runs_of(read_plan(plan))[:1]
+    (job,) = run_all(runs, out, command=stub)
+    parsed = parse_test(runs[0], job.folder, command=stub)
+    assert parsed
+    run_all(runs, out, command=stub)
+    assert parsed.exists()  # it is finished
+    write_record(job.folder, replace(job.record, state="stopped"))
+    run_all(runs, out, command=stub)
+    assert not parsed.exists()
+
+
+def test_a_training_holds_its_run_after_its_runner_was_killed(
+    plan: Path, stub: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    runs = runs_of(read_plan(plan))[:1]
+    monkeypatch.setenv("STUB", "slow")
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from headspan.experiments.plan import read_plan, runs_of\n"
+        "from headspan.experiments.runner import run_all\n"
+        "run_all(runs_of(read_plan(sys.argv[1]))[:1], Path(sys.argv[2]), command=sys.argv[3:])"
+    )
+    runner = subprocess.Popen([sys.executable, "-c", code, plan, out, *stub])
+    folder = out / runs[0].name
+    try:
+        while not (folder / "ready").exists():
+            assert runner.poll() is None
+            time.sleep(0.02)
+        training = int((folder / "ready").read_text(encoding="utf-8"))
+    finally:
+        runner.kill()
+        runner.wait()
+    try:
+        (job,) = run_all(runs, out, command=stub)
+        assert job.elsewhere
+        assert calls(folder) == ["new"]
+    finally:
+        os.kill(training, signal.SIGTERM)
 
 
 def test_the_same_files_by_another_name_are_the_same(

@@ -19,6 +19,7 @@ from headspan.files import open_output, reason
 
 _LARGEST = 2**30  # bytes of a treebank file; the largest of UD are a tenth of it
 _SMALL = 2**20  # bytes of what lies beside treebanks
+_WHOLE = 2**33  # bytes of all that is taken from an archive; a whole release of UD has fewer
 _CHUNK = 1 << 20
 
 
@@ -88,12 +89,16 @@ def read_trees(path: Path, *, format: Format | None = None) -> Iterator[Sentence
         yield sentence
 
 
-def files_below(folder: Path) -> Iterator[Path]:
-    """All files in a folder and the folders in it, in order. Links are not followed."""
+def files_below(folder: Path, *, without: Path | None = None) -> Iterator[Path]:
+    """All files in a folder and the folders in it, in order. Links are not followed.
+
+    without: a folder that is passed over, if it is among them.
+    """
     if not folder.is_dir():
         raise HeadspanError(f"{folder}: is no folder")
+    passed = without and without.resolve()
     for place, folders, names in os.walk(folder):
-        folders.sort()
+        folders[:] = sorted(name for name in folders if (Path(place) / name).resolve() != passed)
         for name in sorted(names):
             path = Path(place) / name
             if path.is_file() and not path.is_symlink():
@@ -112,6 +117,7 @@ def unpack(archive: Path, wanted: re.Pattern[str], into: Path, *, beside: str) -
     topmost: set[str] = set()
     folders: dict[PurePosixPath, str] = {}
     names: set[PurePosixPath] = set()
+    size = 0
     try:
         with tarfile.open(archive, "r:*") as tar:
             for member in tar:
@@ -124,13 +130,19 @@ def unpack(archive: Path, wanted: re.Pattern[str], into: Path, *, beside: str) -
                 content = tar.extractfile(member)
                 name = path if path.name == beside else PurePosixPath(path.name)
                 if content is None or name in names:
-                    raise HeadspanError(f"{archive}: has {name} twice; expected it once")
+                    raise HeadspanError(f"{archive}: has {str(name)!r} twice; expected it once")
                 names.add(name)
+                size += member.size
+                if size > _WHOLE:
+                    raise HeadspanError(
+                        f"{archive}: has more than {_WHOLE:,} bytes of treebanks; expected fewer"
+                    )
                 folder = into / folders.setdefault(path.parent, str(len(folders)))
                 folder.mkdir(exist_ok=True)
                 _copy(content, folder / path.name)
-    except (tarfile.TarError, EOFError, zlib.error, LZMAError) as error:
-        raise HeadspanError(f"{archive}: is not a whole .tgz archive: {error}") from error
+    except (tarfile.TarError, EOFError, ValueError, zlib.error, LZMAError) as error:
+        what = str(error).partition("\n")[0].rstrip(":")  # tarfile goes on with all it has tried
+        raise HeadspanError(f"{archive}: is not a whole .tgz archive: {what}") from error
     except OSError as error:
         raise HeadspanError(f"{archive}: cannot be read: {reason(error)}") from error
     return topmost
@@ -141,7 +153,7 @@ def _check_member(member: tarfile.TarInfo, path: PurePosixPath, archive: Path, m
         raise HeadspanError(f"{archive}: {member.name!r} leaves the archive; nothing was kept")
     if not member.isreg():
         raise HeadspanError(f"{archive}: {member.name!r} is a link or device; expected a file")
-    if member.size > most:
+    if not 0 <= member.size <= most:
         raise HeadspanError(
             f"{archive}: {member.name!r} has {member.size:,} bytes; expected {most:,} at most"
         )

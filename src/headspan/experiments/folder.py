@@ -47,7 +47,7 @@ def _read_json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise HeadspanError(f"{path}: cannot be read: {reason(error)}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise HeadspanError(f"{path}: is not JSON: {error}") from error
 
 
@@ -114,25 +114,27 @@ def config_table(run: Run) -> dict[str, Any]:
 def changed(folder: Path, record: Record, run: Run) -> list[str]:
     """The settings in which a run that was begun differs from what is now wanted of it."""
     if record.config is None:
-        return []
+        return [f"{RECORD} does not say which"]
     # keys that did not exist when it was begun have their defaults
     old = json.loads(json.dumps(to_table(from_table(Config, record.config, str(folder / RECORD)))))
     new = config_table(run)
     for table in (old, new):  # a file that is named in another way is the same file
         table["data"] |= {part: str(Path(table["data"][part]).resolve()) for part in PARTS}
-    return differences(old, new)
+    return [f"{key} was {a!r} and is {b!r}" for key, a, b in differences(old, new)]
 
 
-def differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> list[str]:
+def differences(
+    one: dict[str, Any], other: dict[str, Any], prefix: str = ""
+) -> list[tuple[str, Any, Any]]:
     """The dotted keys in which two configurations differ, with both values."""
-    found: list[str] = []
-    for key in old.keys() | new.keys():
-        a, b = old.get(key), new.get(key)
+    found: list[tuple[str, Any, Any]] = []
+    for key in sorted(one.keys() | other.keys()):
+        a, b = one.get(key), other.get(key)
         if isinstance(a, dict) and isinstance(b, dict):
             found += differences(a, b, f"{prefix}{key}.")
         elif a != b:
-            found.append(f"{prefix}{key} was {a!r} and is {b!r}")
-    return sorted(found)
+            found.append((f"{prefix}{key}", a, b))
+    return found
 
 
 def read_log(folder: Path) -> list[dict[str, Any]]:
@@ -148,7 +150,7 @@ def read_log(folder: Path) -> list[dict[str, Any]]:
     for line in lines:
         try:
             entry = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         numbers = entry if isinstance(entry, dict) else {}
         if all(isinstance(numbers.get(key), int | float) for key in _ENTRY):

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_type_hints
+from typing import Any, Literal, TypeAlias, get_args, get_type_hints
 
 from headspan.config import Config, from_table, read_config, read_toml
 from headspan.errors import HeadspanError
@@ -99,7 +99,7 @@ def _check(grid: Grid, where: str) -> None:
         if not getattr(grid, key):
             raise HeadspanError(f"{where}: {key} is empty")
     for treebank in grid.treebanks:
-        if not treebank.replace("_", "").replace("-", "").isalnum():
+        if not _is_name(treebank):
             raise HeadspanError(f"{where}: {treebank!r} cannot be the name of a treebank")
     try:
         grid.files.format(data="", treebank="", part="")
@@ -120,6 +120,11 @@ def _check(grid: Grid, where: str) -> None:
                 f"{where}: set has {key.strip()}; expected that in the grid's structures, losses, "
                 "seeds and files"
             )
+
+
+def _is_name(treebank: str) -> bool:
+    """Whether it can stand in the names of folders."""
+    return treebank.replace("_", "").replace("-", "").isalnum()
 
 
 def runs_of(plan: Plan) -> list[Run]:
@@ -167,15 +172,23 @@ def plan_table(runs: list[Run]) -> list[dict[str, Any]]:
 
 def runs_from_table(table: Any, where: str) -> list[Run]:
     """The runs that `plan_table` wrote."""
-    hints = get_type_hints(Run) | {"settings": dict}
-    keys = {f"data.{part}" for part in PARTS}
     try:
         runs = [Run(**row) for row in table]
-        fine = all(
-            isinstance(getattr(run, key), kind) for run in runs for key, kind in hints.items()
-        )
-        if fine and all(keys <= run.settings.keys() for run in runs):
-            return runs
     except TypeError:
-        pass
-    raise HeadspanError(f"{where}: is not the plan of an experiment")
+        runs = []
+    if not all(map(_sound, runs)) or len({run.name for run in runs}) < max(1, len(runs)):
+        raise HeadspanError(f"{where}: is not the plan of an experiment")
+    return runs
+
+
+def _sound(run: Run) -> bool:
+    """Whether a run that was read has in it what a plan puts there."""
+    hints = get_type_hints(Run) | {"settings": dict}
+    return (
+        all(isinstance(getattr(run, key), kind) for key, kind in hints.items())
+        and all(isinstance(value, str) for value in run.settings.values())
+        and {f"data.{part}" for part in PARTS} <= run.settings.keys()
+        and _is_name(run.treebank)
+        and run.structure in get_args(Structure)
+        and run.loss in get_args(Loss)
+    )

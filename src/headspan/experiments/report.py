@@ -29,7 +29,7 @@ def write_report(results: Results, folder: Path) -> list[Path]:
 
 def as_markdown(results: Results) -> str:
     """Tables for reading; a failed run is one line."""
-    finished = sum(len(cell.results) for cell in results.cells)
+    finished = sum(result.record.state == "finished" for result in results.results)
     lines = [
         f"# {results.name}",
         "",
@@ -60,7 +60,7 @@ def as_markdown(results: Results) -> str:
     )]  # fmt: skip
     failed = [r for r in results.results if r.record.state == "failed"]
     if failed or results.notes:
-        lines += ["", "## What is missing", ""]
+        lines += ["", "## What is missing or not equal", ""]
         lines += [f"- {r.run.name} failed: {r.record.error}" for r in failed]
         lines += [f"- {note}" for note in results.notes]
     if results.cells:
@@ -164,6 +164,7 @@ def as_json(results: Results) -> dict[str, Any]:
                 "first": {"structure": pair.first.structure, "loss": pair.first.loss},
                 "second": {"structure": pair.second.structure, "loss": pair.second.loss},
                 "seeds": pair.seeds,
+                "also_differ": {key: [a, b] for key, a, b in pair.also_differ},
                 **{
                     metric: {"first": d.first, "second": d.second, "difference": d.difference,
                              "interval": [d.low, d.high], "p": d.p}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from headspan.errors import HeadspanError
 from headspan.experiments.folder import (
     LOG,
     MODEL,
+    RECORD,
     Record,
     best_epoch,
     differences,
@@ -94,6 +95,8 @@ class Pair:
     second: Cell
     seeds: tuple[int, ...]
     comparison: Comparison
+    also_differ: tuple[tuple[str, Any, Any], ...] = ()
+    """Other settings in which they differ, with both values: what is compared is not one thing."""
 
 
 @dataclass(frozen=True)
@@ -121,46 +124,64 @@ def gather(
     gold: dict[str, list[Sentence]] = {}
     results = []
     for run in runs:
-        try:
-            result = _result(run, folder / run.name, parse, gold)
-            if result.record.state == "finished" and not result.test:
-                needed = run.settings["data.test"]
-                notes.append(f"{run.name}: no test scores; {needed} is needed (see --data)")
-        except HeadspanError as error:
-            notes.append(f"{run.name}: no test scores; {error}")
-            result = _result(run, folder / run.name, lambda *_: None, gold)
-        if result.record.state == "finished" and not result.epochs:
-            notes.append(f"{run.name}: no dev scores; {folder / run.name / LOG} has none")
+        result = _result(run, folder / run.name)
+        if result.record.state == "finished":
+            try:
+                test = _test(result, parse, gold)
+                result = replace(result, test=test)
+                if not test:
+                    needed = run.settings["data.test"]
+                    notes.append(f"{run.name}: no test scores; {needed} is needed (see --data)")
+            except HeadspanError as error:
+                notes.append(f"{run.name}: no test scores; {error}")
+            if not result.epochs:
+                notes.append(f"{run.name}: no dev scores; {folder / run.name / LOG} has none")
         results.append(result)
+    notes += _not_in_plan(runs, folder)
     cells, mixed = _cells(results)
-    notes += mixed
-    pairs = [
-        pair
-        for first, second in itertools.combinations(_baselines_first(cells), 2)
-        if _comparable(first, second) and (pair := _pair(first, second, samples))
-    ]
+    pairs, unequal = _pairs(cells, samples)
+    notes += [*mixed, *unequal]
     return Results(name, tuple(results), tuple(cells), tuple(pairs), tuple(notes))
 
 
-def _result(
-    run: Run,
-    folder: Path,
-    parse: Callable[[Run, Path], Path | None],
-    gold: dict[str, list[Sentence]],
-) -> Result:
-    record = read_record(folder)
+def _result(run: Run, folder: Path) -> Result:
+    """A run, before its test treebank is looked at."""
+    try:
+        record = read_record(folder)
+    except HeadspanError as error:
+        record = Record(state="failed", error=f"its record cannot be used: {error}")
     log = read_log(folder)
     best = best_epoch(log) or {"epoch": 0, "dev_uas": None, "dev_las": None}
-    test = None
-    if record.state == "finished" and (parsed := parse(run, folder)):
-        path = run.settings["data.test"]
-        if path not in gold:
-            gold[path] = [s for s in conllu.read(path) if len(s)]
-        data = from_table(Data, (record.config or {}).get("data", {}), str(folder))
-        test = score(gold[path], conllu.read(parsed), punct=data.punct, names=(path, str(parsed)))
     return Result(
-        run, record, len(log), best["epoch"], best["dev_uas"], best["dev_las"], folder / MODEL, test
+        run, record, len(log), best["epoch"], best["dev_uas"], best["dev_las"], folder / MODEL
     )
+
+
+def _test(
+    result: Result,
+    parse: Callable[[Run, Path], Path | None],
+    gold: dict[str, list[Sentence]],
+) -> Evaluation | None:
+    """The scores of a finished run on test; None where the treebank is not there."""
+    folder = result.model.parent
+    parsed = parse(result.run, folder)
+    if parsed is None:
+        return None
+    path = result.run.settings["data.test"]
+    if path not in gold:
+        gold[path] = [s for s in conllu.read(path) if len(s)]
+    data = from_table(Data, (result.record.config or {}).get("data", {}), str(folder))
+    return score(gold[path], conllu.read(parsed), punct=data.punct, names=(path, str(parsed)))
+
+
+def _not_in_plan(runs: Sequence[Run], folder: Path) -> list[str]:
+    """A line for what another plan left in the folder, if any did."""
+    known = {run.name for run in runs}
+    others = sorted(
+        path.parent.name for path in folder.glob(f"*/{RECORD}") if path.parent.name not in known
+    )
+    what = "are not runs of this plan, and are left out"
+    return [f"{', '.join(others)}: {what}"] if others else []
 
 
 def _cells(results: Sequence[Result]) -> tuple[list[Cell], list[str]]:
@@ -172,16 +193,22 @@ def _cells(results: Sequence[Result]) -> tuple[list[Cell], list[str]]:
             grouped.setdefault(key, []).append(result)
     cells, notes = [], []
     for key, some in grouped.items():
-        tables = [_settings(result) for result in some]
+        names = ", ".join(result.run.name for result in some)
+        try:
+            tables = [_settings(result) for result in some]
+        except HeadspanError as error:
+            notes.append(f"{names}: not averaged; {error}")
+            continue
         differ = next((found for table in tables if (found := differences(tables[0], table))), None)
         if differ:
-            names = ", ".join(result.run.name for result in some)
-            notes.append(
-                f"{names}: not averaged; they have different settings: {'; '.join(differ)}"
-            )
+            notes.append(f"{names}: not averaged; they have different settings: {_said(differ)}")
         else:
             cells.append(Cell(*key, tuple(some), published(some[0].run.corpus, *key)))
     return cells, notes
+
+
+def _said(differ: Iterable[tuple[str, Any, Any]]) -> str:
+    return "; ".join(f"{key} is {a!r} and {b!r}" for key, a, b in differ)
 
 
 def _settings(result: Result) -> dict[str, Any]:
@@ -211,6 +238,24 @@ def _comparable(first: Cell, second: Cell) -> bool:
     )
 
 
+def _pairs(cells: Sequence[Cell], samples: int) -> tuple[list[Pair], list[str]]:
+    """All comparisons; and a line for each that is not of like with like, or not possible."""
+    pairs, notes = [], []
+    for first, second in itertools.combinations(_baselines_first(cells), 2):
+        if not _comparable(first, second):
+            continue
+        names = " and ".join(cell.results[0].run.system for cell in (first, second))
+        try:
+            pair = _pair(first, second, samples)
+        except HeadspanError as error:
+            notes.append(f"{names}: not compared; {error}")
+            continue
+        if pair and pair.also_differ:
+            notes.append(f"{names}: compared with different settings: {_said(pair.also_differ)}")
+        pairs += [pair] if pair else []
+    return pairs, notes
+
+
 def _pair(first: Cell, second: Cell, samples: int) -> Pair | None:
     tests = [
         {result.run.seed: result.test for result in cell.results if result.test}
@@ -222,4 +267,6 @@ def _pair(first: Cell, second: Cell, samples: int) -> Pair | None:
     comparison = compare_runs(
         [tests[0][seed] for seed in seeds], [tests[1][seed] for seed in seeds], samples=samples
     )
-    return Pair(first, second, tuple(seeds), comparison)
+    differ = differences(_settings(first.results[0]), _settings(second.results[0]))
+    also = [d for d in differ if d[0] not in ("model.structure", "model.loss")]
+    return Pair(first, second, tuple(seeds), comparison, tuple(also))

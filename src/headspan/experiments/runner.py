@@ -131,6 +131,7 @@ def _start(job: Job, command: Sequence[str], environment: dict[str, str]) -> boo
         write_record(job.folder, job.record)
         job.opened.close()
         return False
+    (job.folder / TEST).unlink(missing_ok=True)  # of a model that is about to change
     job.record = replace(job.record, state="running", error="", config=config_table(job.run))
     write_record(job.folder, job.record)
     arguments = ["train", job.run.base, "-o", str(job.folder)]

@@ -43,7 +43,7 @@ _FILE = re.compile(r"([a-z]+_[a-z]+)-ud-(train|dev|test)(-[a-z]+)?\.conllu")
 _RELEASE = re.compile(r"\bud-(?:treebanks-v)?(\d+\.\d+)")
 _STATS = "stats.xml"
 _SIZES_WITHIN = 1 << 16  # bytes of stats.xml; the sizes stand at its beginning
-_SIZE = re.compile(r"<(total|train|dev|test)>(.*?)</\1>", re.DOTALL)
+_SIZE = re.compile(r"<(total|train|dev|test)>(.{0,999}?)</\1>", re.DOTALL)
 _NUMBER = re.compile(r"<(sentences|tokens|words)>(\d{1,12})</")
 _SOURCE = "the release of UD 2.2"
 # counted in the files of the release itself; the others are held against their stats.xml alone
@@ -98,7 +98,7 @@ def _prepare(
 ) -> Prepared:
     if seen and seen != {release}:
         raise HeadspanError(f"{source}: is UD {', '.join(sorted(seen))}; expected UD {release}")
-    found = _find(folder, wanted)
+    found = _find(folder, wanted, output)
     if not found:
         raise HeadspanError(f"{source}: has none of {', '.join(wanted)}")
     prepared = Prepared()
@@ -162,10 +162,10 @@ def read_stats(path: Path) -> dict[str, Counts]:
     return sizes
 
 
-def _find(folder: Path, wanted: Sequence[str]) -> dict[tuple[str, str], list[Path]]:
-    """The files of each part, several if it comes in pieces."""
+def _find(folder: Path, wanted: Sequence[str], output: Path) -> dict[tuple[str, str], list[Path]]:
+    """The files of each part, several if it comes in pieces; not those that we wrote ourselves."""
     found: dict[tuple[str, str], dict[str, Path]] = {}
-    for path in files_below(folder):
+    for path in files_below(folder, without=output):
         match = _FILE.fullmatch(path.name)
         if not match or match[1] not in wanted:
             continue

@@ -52,9 +52,10 @@ class _ByNumber:
     number: Callable[[Flat], list[int]]
     bins: Bins
     first_name: str | None = None
+    """What the first bin is called while it is the usual one."""
 
     def name(self, bins: Bins, at: int) -> str:
-        if at == 0 and self.first_name and bins[0] == self.bins[0]:
+        if at == 0 and self.first_name and tuple(bins[:2]) == self.bins[:2]:
             return self.first_name
         if at == len(bins) - 1:
             return f"≥{bins[at]}"
