@@ -313,7 +313,7 @@ def test_the_table_of_progress(
     console = Console(width=120, record=True, file=io.StringIO())
     console.print(_progress(jobs))
     lines = [line.split() for line in console.export_text().splitlines()]
-    assert lines[1] == ["tiny-span-max-margin-1", "finished", "3", "91.00", "30"]
+    assert lines[1] == ["tiny-span-max-margin-1", "finished", "3/2", "91.00", "30"]
     assert lines[3][:2] == ["tiny-span-max-margin-2", "failed"]
     assert lines[3][-4:] == ["finite", "in", "epoch", "1"]
     jobs[2].record = replace(jobs[2].record, error="there is no data[old]/x [/INST]")

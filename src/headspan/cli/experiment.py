@@ -157,12 +157,20 @@ def _progress(jobs: Sequence[Job]) -> Table:
         table.add_row(
             job.run.name,
             f"[{_STYLES.get(state, 'dim')}]{state}[/]",
-            str(len(log)) if log else "",
+            _epochs(job, len(log)),
             f"{best['dev_las']:.2f}" if best else "",
             f"{seconds / 60:.0f}" if seconds else "",
             escape(job.record.error[:60]),
         )
     return table
+
+
+def _epochs(job: Job, done: int) -> str:
+    """How many epochs are done, and of how many if that is known."""
+    if not done:
+        return ""
+    training = (job.record.config or {}).get("training", {})
+    return f"{done}/{training['epochs']}" if "epochs" in training else str(done)
 
 
 @app.command()
