@@ -19,7 +19,7 @@ from headspan.files import open_output, reason
 
 _LARGEST = 2**30  # bytes of a treebank file; the largest of UD are a tenth of it
 _SMALL = 2**20  # bytes of what lies beside treebanks
-_WHOLE = 2**33  # bytes of all that is taken from an archive; a whole release of UD has fewer
+_WHOLE = 2**33  # bytes of all that is taken from an archive
 _CHUNK = 1 << 20
 
 

@@ -17,6 +17,7 @@ from headspan.experiments.corpora import (
     read_trees,
     unpack,
 )
+from headspan.files import reason
 
 TWELVE: Mapping[str, str] = {
     "bg_btb": "UD_Bulgarian-BTB",
@@ -146,12 +147,15 @@ def _put_treebank(
 def read_stats(path: Path) -> dict[str, Counts]:
     """The sizes that a treebank's stats.xml states, of `total` and perhaps of its parts.
 
-    Every treebank of a release has such a file. None is there: nothing is stated.
+    Every treebank of a release has such a file; where it is missing, nothing is stated.
     """
     if not path.is_file() or path.is_symlink():
         return {}
-    with path.open("rb") as file:
-        text = file.read(_SIZES_WITHIN).decode("utf-8", "replace").partition("</size>")[0]
+    try:
+        with path.open("rb") as file:
+            text = file.read(_SIZES_WITHIN).decode("utf-8", "replace").partition("</size>")[0]
+    except OSError as error:
+        raise HeadspanError(f"{path}: cannot be read: {reason(error)}") from error
     sizes: dict[str, Counts] = {}
     for part, inner in _SIZE.findall(text):
         numbers = {what: int(number) for what, number in _NUMBER.findall(inner)}
