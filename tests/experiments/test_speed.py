@@ -71,6 +71,6 @@ def test_the_command(models: dict[str, Path], treebank: Path) -> None:
     assert all(row["sentences_a_second"] > 0 for row in found["speeds"])
     assert all(row["words_a_second_without_encoder"] > 0 for row in found["speeds"])
     shown = headspan("experiment", "speed", models["span"], "--treebank", gold, "--repeat", 1)
-    assert "without encoder" in shown.stdout.splitlines()[0]
+    assert "no encoder" in shown.stdout.splitlines()[0]
     twice = headspan("experiment", "speed", models["span"], models["span"], code=2)
     assert "a model is given twice" in twice.stderr

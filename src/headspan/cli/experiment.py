@@ -291,9 +291,10 @@ def speed(
         print(json.dumps({"treebank": treebank, "speeds": found}, ensure_ascii=False, indent=2))
         return
     table = Table(box=None, pad_edge=False)
-    for name in ("model", "structure", "device", "length"):
+    table.add_column("model", overflow="fold")
+    for name in ("structure", "device", "length"):
         table.add_column(name)
-    without = "without encoder"
+    without = "no encoder"
     for name in (
         "sentences", "words", "sentences/s", "words/s",
         f"{without}\nsentences/s", f"{without}\nwords/s",
