@@ -123,7 +123,7 @@ def writers(work: Path) -> dict[str, Writer]:
         return [replace(base, seed=seed) for seed in range(4 + version)]
 
     def prepared(folder: Path, version: int) -> None:
-        Prepared().put(folder / "data" / "train.conllu", sentences(version), None)
+        Prepared().put(folder / "data" / "train.conllu", sentences(version), [])
 
     def lines(folder: Path, version: int) -> None:
         with open_output(folder / "parses.jsonl") as stream:
