@@ -16,7 +16,7 @@ import pytest
 from rich.console import Console
 
 from conftest import ROOT
-from headspan.cli.experiment import _progress
+from headspan.cli.progress import progress
 from headspan.errors import HeadspanError
 from headspan.experiments.folder import locked, read_record, write_record
 from headspan.experiments.plan import Plan, read_plan, runs_of
@@ -311,13 +311,13 @@ def test_the_table_of_progress(
     monkeypatch.setenv("STUB", "fail2")
     jobs = run_all(runs_of(read_plan(plan)), tmp_path / "out", command=stub)
     console = Console(width=120, record=True, file=io.StringIO())
-    console.print(_progress(jobs))
+    console.print(progress(jobs))
     lines = [line.split() for line in console.export_text().splitlines()]
     assert lines[1] == ["tiny-span-max-margin-1", "finished", "3/2", "91.00", "30"]
     assert lines[3][:2] == ["tiny-span-max-margin-2", "failed"]
     assert lines[3][-4:] == ["finite", "in", "epoch", "1"]
     jobs[2].record = replace(jobs[2].record, error="there is no data[old]/x [/INST]")
-    console.print(_progress(jobs))
+    console.print(progress(jobs))
     assert "data[old]/x [/INST]" in console.export_text()
 
 
