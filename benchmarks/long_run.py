@@ -21,7 +21,7 @@ import numpy as np
 
 from headspan import conllu
 from headspan.conllu import Sentence
-from headspan.parser import Parser
+from headspan.model.parser import Parser
 from headspan.text import raw_text
 from reporting import SHARED, arguments, needed, table, write_json
 

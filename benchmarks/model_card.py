@@ -18,8 +18,8 @@ import torch
 
 from headspan import Parser, __version__, conllu
 from headspan.conllu import Sentence
-from headspan.files import open_output
-from headspan.model_folder import CARD, WEIGHTS, find_model
+from headspan.model.folder import CARD, WEIGHTS, find_model
+from headspan.plumbing.files import open_output
 from headspan.scoring import Evaluation, score
 from headspan.text import raw_text
 from headspan.training.calibration import confidences, expected_calibration_error

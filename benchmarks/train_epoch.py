@@ -17,8 +17,8 @@ from unittest.mock import patch
 import torch
 
 from headspan.config import read_config
-from headspan.training.data import tensors
 from headspan.training.loop import Trainer, clip
+from headspan.training.treebank import tensors
 from reporting import ROOT, SHARED, arguments, needed, table, write_json
 
 TREEBANK = SHARED / "treebanks" / "ud-2.2" / "en_ewt"

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 
 from headspan import conllu
-from headspan.cli.inputs import read_text, sentences
+from headspan.cli.input_files import read_text, sentences
 from headspan.conllu import Sentence, looks_like_conll
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 
 WORD = "1\tdog\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from conftest import ROOT
 from headspan import conllu
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError
-from headspan.parse import Parse
+from headspan.model.parse_result import Parse
+from headspan.plumbing.errors import HeadspanError
 from headspan.render import arcs_svg, confidences, spans_svg, stylesheet
 from headspan.render.arcs import arcs_drawing
 from headspan.render.shapes import Drawing, Group, Shape, Text

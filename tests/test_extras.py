@@ -12,10 +12,10 @@ import pytest
 from headspan import interchange
 from headspan.conllu import Sentence
 from headspan.corpus import parse_corpus
-from headspan.errors import HeadspanError
-from headspan.extras import needed_for
-from headspan.files import decompressed
 from headspan.nn.pretrained import load_pretrained
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.extras import needed_for
+from headspan.plumbing.files import decompressed
 from headspan.render.pictures import picture, save
 
 SENTENCE = Sentence.from_words(["Trees", "grow"], heads=[2, 0], deprels=["nsubj", "root"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from headspan import HeadspanError
-from headspan.files import open_output
+from headspan.plumbing.files import open_output
 
 
 def test_a_file_appears_only_when_it_is_complete(tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from headspan import memory, parser
-from headspan.memory import give_back
+from headspan.model import parser
+from headspan.plumbing import memory
+from headspan.plumbing.memory import give_back
 from headspan.training.loop import Trainer
 from training.conftest import treebank  # noqa: F401 (a fixture)
 from training.test_training import config

@@ -16,12 +16,13 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from headspan import conllu, model_folder
-from headspan.errors import HeadspanError
-from headspan.model_folder import FILES, FORMAT, fingerprint
+from headspan import conllu
+from headspan.model import folder as model_folder
+from headspan.model.folder import FILES, FORMAT, fingerprint
+from headspan.model.parser import Parser
 from headspan.nn.network import Network
 from headspan.nn.pretrained import empty_encoder, encoder_table
-from headspan.parser import Parser
+from headspan.plumbing.errors import HeadspanError
 
 MODELS = Path(__file__).parent / "golden" / "models"
 GOLDEN = sorted(path for path in MODELS.glob("v*") if path.is_dir())
@@ -393,8 +394,8 @@ def test_memory_is_taken_for_what_is_there_only(folder: Path) -> None:
            "hidden_size": 1 << 20, "intermediate_size": 1 << 20, "num_attention_heads": 1})  # fmt: skip
     script = (
         "import resource, sys\n"
-        "from headspan.parser import Parser\n"
-        "from headspan.errors import HeadspanError\n"
+        "from headspan.model.parser import Parser\n"
+        "from headspan.plumbing.errors import HeadspanError\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "try:\n    Parser.load(sys.argv[1])\nexcept HeadspanError as error:\n    print(error)\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"

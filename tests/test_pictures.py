@@ -10,10 +10,10 @@ from rich.console import Console
 from conftest import ROOT
 from headspan import conllu
 from headspan.cli import app
-from headspan.cli.trees import tree_text
+from headspan.cli.tree_text import tree_text
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError
-from headspan.parse import Parse
+from headspan.model.parse_result import Parse
+from headspan.plumbing.errors import HeadspanError
 from headspan.render import arcs_svg, spans_svg
 from headspan.render.pictures import picture, save
 from headspan.render.widths import clusters, columns, ems

@@ -1,6 +1,6 @@
 import time
 
-from headspan.stages import stage, timed
+from headspan.plumbing.stages import stage, timed
 
 
 def test_time_inside_counts_for_the_inner_stage() -> None:

@@ -1,6 +1,6 @@
 from headspan import conllu
 from headspan.conllu import Sentence
-from headspan.stats import stats
+from headspan.treebank_stats import stats
 
 
 def tree(*heads: int) -> Sentence:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from headspan.config import Config, from_table, read_config, to_table
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 
 WORDS = (
     b"[model]", b"[training]", b"[data]", b"[model.encoder]", b"[model.embeddings]", b" = ", b"nan",

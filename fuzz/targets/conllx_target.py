@@ -4,7 +4,7 @@ import io
 from collections.abc import Iterator
 
 from headspan import conllu
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 
 WORDS = (
     b"\t", b"\n", b"\n\n", b"\r\n", b"\r", b" ", b"  ", b"#", b"_", b"PHEAD=", b"|PDEPREL=", b"|",

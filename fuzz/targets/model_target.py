@@ -10,9 +10,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from headspan.errors import HeadspanError
-from headspan.model_folder import CARD, FILES, WEIGHTS
-from headspan.parser import Parser
+from headspan.model.folder import CARD, FILES, WEIGHTS
+from headspan.model.parser import Parser
+from headspan.plumbing.errors import HeadspanError
 
 from .golden import FOLDER, check_tree
 

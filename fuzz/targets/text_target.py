@@ -6,7 +6,7 @@ The first byte says what is done with the text beside finding its sentences.
 from collections.abc import Iterator
 
 from headspan import conllu
-from headspan.parse import Parse
+from headspan.model.parse_result import Parse
 
 from .golden import check_tree, parser
 

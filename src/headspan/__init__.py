@@ -5,19 +5,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headspan.conllu import Sentence as Sentence
-    from headspan.errors import HeadspanError as HeadspanError
-    from headspan.parse import Parse as Parse
-    from headspan.parser import Parser as Parser
-    from headspan.parser import load as load
+    from headspan.model.parse_result import Parse as Parse
+    from headspan.model.parser import Parser as Parser
+    from headspan.model.parser import load as load
+    from headspan.plumbing.errors import HeadspanError as HeadspanError
 
 __version__ = "0.1.0.dev0"
 
 _HOME = {
-    "HeadspanError": "headspan.errors",
-    "Parse": "headspan.parse",
-    "Parser": "headspan.parser",
+    "HeadspanError": "headspan.plumbing.errors",
+    "Parse": "headspan.model.parse_result",
+    "Parser": "headspan.model.parser",
     "Sentence": "headspan.conllu",
-    "load": "headspan.parser",
+    "load": "headspan.model.parser",
 }
 
 __all__ = ["HeadspanError", "Parse", "Parser", "Sentence", "__version__", "load"]

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from headspan.errors import HeadspanError, named, shown
-from headspan.files import reason
+from headspan.plumbing.errors import HeadspanError, named, shown
+from headspan.plumbing.files import reason
 
 _T = TypeVar("_T")
 

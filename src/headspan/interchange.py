@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from headspan import conllu
 from headspan.conllu import NO_HEAD, Layout, Sentence
-from headspan.errors import HeadspanError
-from headspan.extras import needed_for
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.extras import needed_for
 
 if TYPE_CHECKING:
     import networkx

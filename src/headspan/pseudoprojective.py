@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Literal, NamedTuple, TypeAlias
 
-from headspan.errors import check_choice
+from headspan.plumbing.errors import check_choice
 from headspan.tree import depths, nonprojective_arcs
 
 Scheme: TypeAlias = Literal["head", "path", "head+path"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 
 
 class Span(NamedTuple):

@@ -8,7 +8,7 @@ import pytest
 
 from headspan.corpus import Summary, parse_corpus
 from headspan.corpus.chunks import Shard
-from headspan.corpus.folder import Folder
+from headspan.corpus.output_folder import Folder
 from headspan.corpus.shards import Work
 from headspan.corpus.source import Source
 from text.made_up import made_up_treebank

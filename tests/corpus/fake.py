@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from headspan.conllu import Sentence
-from headspan.parse import Parse
+from headspan.model.parse_result import Parse
 from headspan.text import sentences_from_lines
 
 

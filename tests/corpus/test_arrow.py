@@ -8,7 +8,7 @@ import pytest
 from headspan import HeadspanError, load
 from headspan.corpus.parsing import Options
 from headspan.integrations.arrow import TableParser, parse_batches, schema
-from headspan.limits import LONGEST
+from headspan.plumbing.limits import LONGEST
 
 TEXTS = ["The dog sees a cat.\n\nThe cat sleeps.", "A dog!", "\n\n", "word " * (LONGEST + 1)]
 

@@ -14,11 +14,11 @@ import pytest
 from conftest import ROOT
 from headspan import HeadspanError, conllu
 from headspan.corpus import Progress, Summary
-from headspan.corpus.folder import Folder
+from headspan.corpus.output_folder import Folder
 from headspan.corpus.parsing import Options
 from headspan.corpus.shards import Work
 from headspan.corpus.source import Source
-from headspan.limits import LONGEST
+from headspan.plumbing.limits import LONGEST
 
 from .conftest import files, inline, paragraphs
 

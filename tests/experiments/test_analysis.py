@@ -9,9 +9,9 @@ import pytest
 from experiments.test_report import headspan
 from headspan import conllu
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError
 from headspan.experiments.analysis import analyse
 from headspan.experiments.measures import FIGURE_4, gaps, read_systems, series
+from headspan.plumbing.errors import HeadspanError
 from headspan.scoring import breakdown, score
 
 

@@ -11,11 +11,11 @@ from conftest import shared
 from experiments.test_report import headspan
 from headspan import conllu
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError
 from headspan.experiments import ud
 from headspan.experiments.corpora import listed
 from headspan.experiments.penn import prepare_ctb, prepare_ptb
 from headspan.experiments.ud import prepare_ud
+from headspan.plumbing.errors import HeadspanError
 
 ROW = "1\tDogs\tdog\tNOUN\tNNS\t_\t2\tnsubj\t_\t_\n2\tbark\tbark\tVERB\tVBP\t_\t0\troot\t_\t_\n\n"
 

@@ -11,13 +11,13 @@ import pytest
 
 from conftest import ROOT, SHARED
 from headspan import conllu, scoring
-from headspan.errors import HeadspanError
-from headspan.experiments.folder import read_folder, write_plan
 from headspan.experiments.plan import Run, read_plan, runs_of
 from headspan.experiments.published import FIGURES, UD_AVERAGE, published
-from headspan.experiments.report import as_json, as_latex, as_markdown, write_report
-from headspan.experiments.results import gather
+from headspan.experiments.run_folder import read_folder, write_plan
+from headspan.experiments.run_report import as_json, as_latex, as_markdown, write_report
+from headspan.experiments.run_results import gather
 from headspan.experiments.runner import run_all
+from headspan.plumbing.errors import HeadspanError
 
 
 def wrong(run: Run, folder: Path) -> Path:

@@ -17,10 +17,10 @@ from rich.console import Console
 
 from conftest import ROOT
 from headspan.cli.progress import progress
-from headspan.errors import HeadspanError
-from headspan.experiments.folder import locked, read_record, write_record
 from headspan.experiments.plan import Plan, read_plan, runs_of
+from headspan.experiments.run_folder import locked, read_record, write_record
 from headspan.experiments.runner import parse_test, run_all
+from headspan.plumbing.errors import HeadspanError
 
 PLANS = sorted((ROOT / "configs" / "experiments").glob("*.toml"))
 

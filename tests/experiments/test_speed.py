@@ -9,11 +9,11 @@ import pytest
 from experiments.test_report import headspan
 from headspan import conllu
 from headspan.config import Config, Embeddings, Model
-from headspan.errors import HeadspanError
-from headspan.experiments.speed import BUCKETS, buckets, devices, made_up, speeds
+from headspan.experiments.speed_by_length import BUCKETS, buckets, devices, made_up, speeds
+from headspan.model.parser import Parser
 from headspan.nn.inputs import Vocabularies
 from headspan.nn.network import Network
-from headspan.parser import Parser
+from headspan.plumbing.errors import HeadspanError
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from corpus.conftest import model  # noqa: F401 (a fixture)
-from headspan import HeadspanError, conllu, limits
+from headspan import HeadspanError, conllu
 from headspan.conllu import Sentence
-from headspan.parser import Parser
+from headspan.model.parser import Parser
+from headspan.plumbing import limits
 from headspan.render import arcs_svg, draw_spans, draw_tree, spans_svg
 from headspan.training.loop import Trainer
 from training.conftest import treebank  # noqa: F401 (a fixture)

@@ -12,7 +12,7 @@ from corpus.conftest import model  # noqa: F401 (a fixture)
 from headspan import conllu
 from headspan.conllu import Sentence, numerals
 from headspan.inference import Constraints
-from headspan.parser import Parser
+from headspan.model.parser import Parser
 from training.conftest import treebank  # noqa: F401 (a fixture)
 
 THREADS = 8

@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from conftest import ROOT
-from headspan.parser import Parser
+from headspan.model.parser import Parser
 from headspan.training.loop import CHECKPOINT, LOG, MODEL
 from training.conftest import treebank  # noqa: F401 (a fixture)
 

@@ -14,11 +14,11 @@ from headspan.config import Config, Data, Embeddings, Model, Training
 from headspan.conllu import Sentence
 from headspan.experiments import plots, report
 from headspan.experiments.corpora import Prepared
-from headspan.experiments.folder import Record, write_plan, write_record
 from headspan.experiments.measures import Gap, write_gaps
 from headspan.experiments.plan import Plan, Run
-from headspan.experiments.results import Result, Results
-from headspan.files import open_output
+from headspan.experiments.run_folder import Record, write_plan, write_record
+from headspan.experiments.run_results import Result, Results
+from headspan.plumbing.files import open_output
 from headspan.render.pictures import picture, save
 from headspan.text import Segmentation, Sizes, train_segmenter
 from headspan.training.checkpoint import save_checkpoint, save_segmenter

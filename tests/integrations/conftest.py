@@ -7,7 +7,7 @@ import pytest
 
 from headspan import conllu
 from headspan.config import Config, Data, Embeddings, Model, Tagger, Training
-from headspan.parser import Parser
+from headspan.model.parser import Parser
 from headspan.text import train_segmenter
 from headspan.training.loop import train
 from text.conftest import SETTINGS

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from headspan import model_folder
+from headspan.model import folder as model_folder
 
 PAGE = (ROOT / "docs/integrations.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```text\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)

@@ -29,8 +29,8 @@ from headspan import HeadspanError, Sentence
 from headspan.config import Data, Embeddings, Tagger
 from headspan.integrations.spacy import HeadspanParser
 from headspan.integrations.spacy_docs import words_of_sentences, write_trees
-from headspan.parse import Parse
-from headspan.parser import Parser
+from headspan.model.parse_result import Parse
+from headspan.model.parser import Parser
 from headspan.training.loop import Trainer
 from trees import random_tree
 
@@ -88,7 +88,7 @@ def check(doc: Doc) -> None:
 def test_making_pipelines_imports_no_parser() -> None:
     code = (
         "import spacy, sys; spacy.blank('en').add_pipe('headspan'); "
-        "print(*{'headspan.integrations.spacy', 'headspan.parser', 'numba'} & set(sys.modules))"
+        "print(*{'headspan.integrations.spacy', 'headspan.model.parser', 'numba'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "headspan.integrations.spacy"

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from headspan.errors import HeadspanError
 from headspan.nn.bert import Bert, is_plain_bert
 from headspan.nn.pretrained import empty_encoder, encoder_table
+from headspan.plumbing.errors import HeadspanError
 
 
 @pytest.mark.parametrize("ragged", [False, True])

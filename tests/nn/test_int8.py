@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import nn
 
-from headspan.errors import HeadspanError
 from headspan.nn import int8
 from headspan.nn.bert import Bert
 from headspan.nn.int8 import Int8Linear, use_int8
+from headspan.plumbing.errors import HeadspanError
 
 
 def plainly(linear: nn.Linear, x: torch.Tensor) -> torch.Tensor:

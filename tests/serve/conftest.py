@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 
 from headspan import conllu
 from headspan.config import Config, Data, Embeddings, Model, Training
-from headspan.parser import Parser
+from headspan.model.parser import Parser
 from headspan.serve import create_app
 from headspan.text import train_segmenter
 from headspan.training.loop import train

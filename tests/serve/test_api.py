@@ -8,9 +8,9 @@ from fastapi.testclient import TestClient
 
 from headspan import __version__, conllu
 from headspan.inference import Constraints
-from headspan.parser import Parser
+from headspan.model.parser import Parser
 from headspan.serve import Limits, create_app
-from headspan.serve.constraints import contradiction
+from headspan.serve.constraint_schema import contradiction
 
 WORDS = "the dog sees a cat with every hearing .".split()
 CONLLU = """# sent_id = mwe

@@ -10,7 +10,7 @@ import pytest
 from headspan import HeadspanError
 from headspan.conllu import Sentence
 from headspan.inference import Constraints
-from headspan.parse import Parse
+from headspan.model.parse_result import Parse
 from headspan.serve.batcher import ROUND, TURN, Batcher, Job, QueueFullError, Wanted
 
 from .serving import wait_until

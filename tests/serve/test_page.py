@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sy
 
 from headspan import conllu
 from headspan.inference import Constraints
-from headspan.parser import Parser
+from headspan.model.parser import Parser
 from headspan.serve import Limits, create_app
 
 from .serving import serving

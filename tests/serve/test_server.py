@@ -16,7 +16,7 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
-from headspan.parser import Parser
+from headspan.model.parser import Parser
 from headspan.serve import Limits, create_app
 from headspan.serve.server import listen
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from headspan import conllu
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 from headspan.text import (
     Segmentation,
     Segmenter,

@@ -5,7 +5,7 @@ import pytest
 import torch
 from safetensors.torch import load, save
 
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 from headspan.text import Segmenter, raw_text
 
 from .made_up import made_up_treebank

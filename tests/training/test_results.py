@@ -8,15 +8,17 @@ import numpy as np
 import pytest
 import torch
 
-from headspan import conllu, limits, model_folder
+from headspan import conllu
 from headspan.config import Config, Data, Embeddings, Model, Tagger, Training
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError
 from headspan.inference import Constraints, arc, headed_span, joint
+from headspan.model import folder as model_folder
+from headspan.model.parser import Parser
 from headspan.nn import cube
 from headspan.nn.cube import score_cube
 from headspan.nn.inputs import prepare
-from headspan.parser import Parser
+from headspan.plumbing import limits
+from headspan.plumbing.errors import HeadspanError
 from headspan.training.calibration import (
     confidences,
     cross_entropy,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from headspan.config import Config, Training
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 from headspan.training.sinks import open_sinks
 
 

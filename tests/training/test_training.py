@@ -14,12 +14,12 @@ import torch
 from headspan import HeadspanError, conllu
 from headspan.config import Config, Data, Embeddings, Encoder, Model, Training
 from headspan.conllu import Sentence
-from headspan.parser import Parser
+from headspan.model.parser import Parser
 from headspan.text import Segmentation, train_segmenter
 from headspan.training import processes
-from headspan.training.data import keep, read_treebank, shuffled_batches
 from headspan.training.estimate import estimate
 from headspan.training.loop import CHECKPOINT, LOG, MODEL, Stopped, Trainer, rate, train
+from headspan.training.treebank import keep, read_treebank, shuffled_batches
 
 
 def config(treebank: Path, train_on: str = "train", **changes: Any) -> Config:

@@ -20,14 +20,14 @@ from headspan.cli import (
     experiment,
     info,
     parse,
-    pseudoprojective,
+    projectivize,
     score,
     serve,
     stats,
     train,
 )
-from headspan.errors import HeadspanError
-from headspan.files import reason
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.files import reason
 
 app = typer.Typer(
     name="headspan",
@@ -51,8 +51,8 @@ app.command()(score.score)
 app.command()(stats.stats)
 app.command()(draw.draw)
 app.command()(convert.convert)
-app.command()(pseudoprojective.projectivize)
-app.command()(pseudoprojective.deprojectivize)
+app.command()(projectivize.projectivize)
+app.command()(projectivize.deprojectivize)
 app.add_typer(experiment.app, name="experiment")
 app.add_typer(data.app, name="data")
 

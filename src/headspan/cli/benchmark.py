@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headspan import conllu
-from headspan.cli.inputs import is_conll, read_text
+from headspan.cli.input_files import is_conll, read_text
 from headspan.cli.options import Int8, Json, Model, show, terminal
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 
 if TYPE_CHECKING:
-    from headspan.speed import Speed
+    from headspan.model.throughput import Speed
 
 
 def benchmark(
@@ -39,8 +39,8 @@ def benchmark(
         counts = [0]
     if min(counts) < 1:
         raise HeadspanError(f"--threads {threads}: expected numbers such as 1,2")
-    from headspan.parser import Parser
-    from headspan.speed import measure
+    from headspan.model.parser import Parser
+    from headspan.model.throughput import measure
 
     work = [s for s in conllu.read(source) if len(s)] if is_conll(source) else read_text(source)
     if not work:

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bars
 
 from headspan.cli.options import Int8, Lines, Model, Pretokenized, Retag
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 
 if TYPE_CHECKING:
     from headspan.corpus import Progress, Summary

@@ -14,9 +14,9 @@ from rich.text import Text
 
 from headspan import conllu
 from headspan.cli.options import Force, Input, terminal, with_progress
-from headspan.cli.trees import tree_text
+from headspan.cli.tree_text import tree_text
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 from headspan.render import draw_spans
 from headspan.tree import NotProjective
 

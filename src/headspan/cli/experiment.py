@@ -11,7 +11,7 @@ from rich.table import Table
 
 from headspan.cli.options import Json, show, terminal
 from headspan.cli.progress import Watch
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 
 app = typer.Typer(
     help="Grids of trainings and their report, error analysis, speed.",
@@ -50,8 +50,8 @@ def run(
     Finished runs are left alone, interrupted ones go on from their checkpoint, and a run that
     fails is noted and does not stop the rest. Ctrl-C asks the trainings to write a checkpoint.
     """
-    from headspan.experiments.folder import write_plan
     from headspan.experiments.plan import PARTS, read_plan, runs_of
+    from headspan.experiments.run_folder import write_plan
     from headspan.experiments.runner import run_all
 
     read = read_plan(plan, data=data)
@@ -102,9 +102,9 @@ def report(
     seeds, with the paper's figures beside them where the data is the same; structures and losses
     are compared on the seeds that they share.
     """
-    from headspan.experiments.folder import read_folder
-    from headspan.experiments.report import write_report
-    from headspan.experiments.results import gather
+    from headspan.experiments.run_folder import read_folder
+    from headspan.experiments.run_report import write_report
+    from headspan.experiments.run_results import gather
 
     name, runs = read_folder(folder, data=data)
     for path in write_report(gather(name, runs, folder), output or folder):
@@ -180,8 +180,8 @@ def speed(
     if len(set(models)) < len(models):
         raise HeadspanError("a model is given twice; expected different ones")
     from headspan import conllu
-    from headspan.experiments.speed import made_up, speeds
-    from headspan.parser import Parser
+    from headspan.experiments.speed_by_length import made_up, speeds
+    from headspan.model.parser import Parser
 
     sentences = [s for s in conllu.read(treebank) if len(s)] if treebank else made_up()
     if not sentences:

@@ -45,7 +45,7 @@ def _installation() -> dict[str, Any]:
 
 
 def _model(folder: str) -> dict[str, Any]:
-    from headspan.parser import Parser
+    from headspan.model.parser import Parser
 
     parser = Parser.load(folder)
     m, e = parser.config.model, parser.config.model.embeddings

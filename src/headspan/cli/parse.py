@@ -13,7 +13,7 @@ import typer
 from rich.text import Text
 
 from headspan import conllu
-from headspan.cli.inputs import sentences
+from headspan.cli.input_files import sentences
 from headspan.cli.options import (
     Force,
     Int8,
@@ -26,14 +26,14 @@ from headspan.cli.options import (
     terminal,
     with_progress,
 )
-from headspan.cli.trees import tree_text
+from headspan.cli.tree_text import tree_text
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError
-from headspan.files import open_output
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.files import open_output
 
 if TYPE_CHECKING:
-    from headspan.parse import Parse
-    from headspan.parser import Parser
+    from headspan.model.parse_result import Parse
+    from headspan.model.parser import Parser
 
 _Punct = Literal["keep", "upos", "chars", "ptb", "ctb"]
 _Format = Literal["conllu", "conllx", "json", "tree"]
@@ -143,7 +143,7 @@ def evaluate(
 
 
 def _load(model: str, int8: bool) -> Parser:
-    from headspan.parser import Parser
+    from headspan.model.parser import Parser
 
     parser = Parser.load(model)
     return parser.use_int8() if int8 else parser

@@ -54,7 +54,7 @@ class Watch:
 
 def _line(job: Job) -> str:
     """How a run stands, for a pipe."""
-    from headspan.experiments.folder import best_epoch, read_log
+    from headspan.experiments.run_folder import best_epoch, read_log
 
     if job.elsewhere:
         return "is run elsewhere"
@@ -69,7 +69,7 @@ def _line(job: Job) -> str:
 
 def progress(jobs: Sequence[Job]) -> Table:
     """A row for each run."""
-    from headspan.experiments.folder import best_epoch, read_log
+    from headspan.experiments.run_folder import best_epoch, read_log
 
     table = Table(box=None, pad_edge=False)
     table.add_column("run")

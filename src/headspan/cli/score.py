@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from headspan import conllu
 from headspan.cli.options import Json, show, terminal, with_progress
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 
 if TYPE_CHECKING:
     from headspan.scoring import Evaluation

@@ -34,7 +34,7 @@ def serve(
     variable HEADSPAN_TOKEN is set, clients must send it as a bearer token. SIGINT or SIGTERM stops
     the service once it has finished what it accepted; a second one stops it at once.
     """
-    from headspan.parser import load
+    from headspan.model.parser import load
     from headspan.serve import Limits, create_app, run
     from headspan.serve.guard import hosts_of
 

@@ -12,8 +12,8 @@ from rich.table import Table
 
 from headspan import conllu
 from headspan.cli.options import Json, show, terminal, with_progress
-from headspan.stats import PROBLEMS, Stats, percent
-from headspan.stats import stats as gather
+from headspan.treebank_stats import PROBLEMS, Stats, percent
+from headspan.treebank_stats import stats as gather
 
 _SHOWN = 12
 _BAR = 40

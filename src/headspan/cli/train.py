@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 
 if TYPE_CHECKING:
     from headspan.training.loop import Trainer

@@ -10,7 +10,7 @@ PHEAD and PDEPREL, where they are filled, go to MISC as `PHEAD=…|PDEPREL=…`.
 """
 
 from headspan.conllu.blocks import format_of_name
-from headspan.conllu.errors import ConlluError
+from headspan.conllu.conllu_error import ConlluError
 from headspan.conllu.reader import Reader, parse, read
 from headspan.conllu.recognition import looks_like_conll
 from headspan.conllu.sentence import (

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
 from headspan.conllu import projective
-from headspan.conllu.errors import ConlluError
+from headspan.conllu.conllu_error import ConlluError
 from headspan.conllu.numerals import head_of, word_ids
 from headspan.conllu.sentence import EmptyNode, Format, Layout, MultiwordToken, Sentence
-from headspan.errors import shown
+from headspan.plumbing.errors import shown
 
 _PLAIN = Layout()
 _RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")

@@ -10,10 +10,17 @@ from types import TracebackType
 from typing import IO, BinaryIO, cast
 
 from headspan.conllu.blocks import Block, BlockParser
-from headspan.conllu.errors import ConlluError
+from headspan.conllu.conllu_error import ConlluError
 from headspan.conllu.sentence import Format, Sentence
-from headspan.errors import HeadspanError, check_choice
-from headspan.files import UNREADABLE, PathLike, decompressed, input_name, is_text, open_input
+from headspan.plumbing.errors import HeadspanError, check_choice
+from headspan.plumbing.files import (
+    UNREADABLE,
+    PathLike,
+    decompressed,
+    input_name,
+    is_text,
+    open_input,
+)
 
 _BOM = b"\xef\xbb\xbf"
 _BLANK = frozenset((b"\n", b"\r\n", b"\r"))  # the last at the end of a file only

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from operator import index
 from typing import Literal, NamedTuple, SupportsIndex, TypeAlias
 
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 
 Format: TypeAlias = Literal["conllu", "conllx"]
 

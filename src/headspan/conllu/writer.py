@@ -9,8 +9,8 @@ from typing import IO, cast
 from headspan.conllu import projective
 from headspan.conllu.numerals import spelled, word_ids
 from headspan.conllu.sentence import NO_HEAD, Format, Sentence
-from headspan.errors import HeadspanError, check_choice, shown
-from headspan.files import PathLike, is_text, open_output
+from headspan.plumbing.errors import HeadspanError, check_choice, shown
+from headspan.plumbing.files import PathLike, is_text, open_output
 
 
 def write(

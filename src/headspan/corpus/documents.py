@@ -14,7 +14,7 @@ from headspan.conllu import ConlluError, Format, looks_like_conll
 from headspan.conllu.blocks import Block, BlockParser
 from headspan.corpus.chunks import Conll, Part, Problem, Text, Words
 from headspan.corpus.cutting import Cutter
-from headspan.files import UNREADABLE, decompressed, input_name, open_input, reason
+from headspan.plumbing.files import UNREADABLE, decompressed, input_name, open_input, reason
 from headspan.text.assembly import writable
 
 _PEEKED = _PIECE = 1 << 16

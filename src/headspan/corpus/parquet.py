@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headspan.extras import needed_for
+from headspan.plumbing.extras import needed_for
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from headspan.parse import Parse
+    from headspan.model.parse_result import Parse
 
 _ROWS = 256  # that are read at a time
 _COLUMNS = ("id", "text", "tokens")

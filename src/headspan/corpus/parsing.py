@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from headspan import limits
 from headspan.conllu import ConlluError, Layout, Sentence
 from headspan.conllu.blocks import Block, BlockParser
 from headspan.corpus.chunks import Chunk, Conll, Part, Problem, Text, Words
-from headspan.errors import HeadspanError
-from headspan.parse import Parse
+from headspan.model.parse_result import Parse
+from headspan.plumbing import limits
+from headspan.plumbing.errors import HeadspanError
 from headspan.text.assembly import writable
 
 if TYPE_CHECKING:
-    from headspan.parser import Parser
+    from headspan.model.parser import Parser
 
 _TOGETHER = 1024  # sentences that are parsed together, as many as the parser sorts by length
 _RANGE = re.compile(r"(?<=TokenRange=)([0-9]+):([0-9]+)")

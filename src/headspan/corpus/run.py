@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Protocol
 from headspan import __version__
 from headspan.corpus import parquet, workers
 from headspan.corpus.chunks import Shard
-from headspan.corpus.folder import Folder, Summary, open_folder
 from headspan.corpus.machine import share
+from headspan.corpus.output_folder import Folder, Summary, open_folder
 from headspan.corpus.parsing import Options
 from headspan.corpus.shards import Compression, ShardFormat, Work
 from headspan.corpus.shards import load as load_parser
 from headspan.corpus.source import Source
-from headspan.errors import HeadspanError, check_choice
-from headspan.files import PathLike
-from headspan.model_folder import find_model, fingerprint
+from headspan.model.folder import find_model, fingerprint
+from headspan.plumbing.errors import HeadspanError, check_choice
+from headspan.plumbing.files import PathLike
 
 if TYPE_CHECKING:
-    from headspan.parser import Parser
+    from headspan.model.parser import Parser
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from headspan import conllu
 from headspan.corpus import parquet
 from headspan.corpus.chunks import Chunk, Problem, Shard
 from headspan.corpus.parsing import Options, Parsed, parse_chunk, why_failed
-from headspan.errors import HeadspanError
-from headspan.files import open_output, reason
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.files import open_output, reason
 
 if TYPE_CHECKING:
-    from headspan.parser import Parser
+    from headspan.model.parser import Parser
 
 ShardFormat: TypeAlias = Literal["conllu", "parquet"]
 Compression: TypeAlias = Literal["none", "gz", "xz"]
@@ -27,7 +27,7 @@ def load(model: str, threads: int) -> Parser:
     """The parser of a model, in a process that keeps to so many threads."""
     import torch
 
-    from headspan.parser import Parser
+    from headspan.model.parser import Parser
 
     torch.set_num_threads(threads)
     return Parser.load(model)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from headspan.corpus.chunks import Chunk, Packer
 from headspan.corpus.documents import Meter, documents
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from multiprocessing.process import BaseProcess
 
 from headspan.corpus.chunks import Chunk, Shard
 from headspan.corpus.shards import Work
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 
 _TRIES = 2  # that a chunk has if the process that parses it dies
 _READY = "ready"

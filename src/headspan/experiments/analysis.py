@@ -10,7 +10,6 @@ from itertools import pairwise
 from pathlib import Path
 
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError
 from headspan.experiments import plots
 from headspan.experiments.measures import (
     BARS,
@@ -22,7 +21,8 @@ from headspan.experiments.measures import (
     write_gaps,
     write_series,
 )
-from headspan.files import open_output
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.files import open_output
 from headspan.render import draw_tree
 from headspan.render.raster import check_matplotlib
 from headspan.render.widths import columns

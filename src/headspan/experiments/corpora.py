@@ -14,8 +14,8 @@ from typing import IO
 
 from headspan import conllu
 from headspan.conllu import NO_HEAD, Format, Sentence
-from headspan.errors import HeadspanError
-from headspan.files import open_output, reason
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.files import open_output, reason
 
 _LARGEST = 2**30  # bytes of a treebank file; the largest of UD are a tenth of it
 _SMALL = 2**20  # bytes of what lies beside treebanks

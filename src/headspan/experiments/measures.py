@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from headspan import conllu
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError
-from headspan.files import open_output
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.files import open_output
 from headspan.scoring import BREAKDOWNS, Bins, Evaluation, Punct, Score, breakdown, score
 
 FIGURE_4: Mapping[str, str] = {

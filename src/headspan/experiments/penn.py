@@ -8,7 +8,6 @@ from itertools import chain
 from pathlib import Path
 
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError
 from headspan.experiments.corpora import (
     Prepared,
     expected_counts,
@@ -16,7 +15,8 @@ from headspan.experiments.corpora import (
     listed,
     read_trees,
 )
-from headspan.files import reason
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.files import reason
 
 _CONLL = (".conllx", ".conll", ".conllu", ".dep")
 

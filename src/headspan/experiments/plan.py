@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args, get_type_hints
 
 from headspan.config import Config, from_table, read_config, read_toml
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 
 Structure: TypeAlias = Literal["span", "arc", "joint"]
 Loss: TypeAlias = Literal["max-margin", "local", "crf"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headspan.experiments.measures import Gap, Series, title
-from headspan.files import open_output
+from headspan.plumbing.files import open_output
 from headspan.render.raster import check_matplotlib
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from headspan.errors import HeadspanError
-from headspan.experiments.folder import (
+from headspan.experiments.plan import Run
+from headspan.experiments.run_folder import (
     CHECKPOINT,
     MODEL,
     OUTPUT,
@@ -28,7 +28,7 @@ from headspan.experiments.folder import (
     read_record,
     write_record,
 )
-from headspan.experiments.plan import Run
+from headspan.plumbing.errors import HeadspanError
 
 _PAUSE = 0.2  # seconds between looks at the trainings
 _GRACE = 120.0  # seconds a training has to write its checkpoint

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from headspan.errors import HeadspanError
 from headspan.experiments.corpora import (
     Counts,
     Prepared,
@@ -17,7 +16,8 @@ from headspan.experiments.corpora import (
     read_trees,
     unpack,
 )
-from headspan.files import reason
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.files import reason
 
 TWELVE: Mapping[str, str] = {
     "bg_btb": "UD_Bulgarian-BTB",

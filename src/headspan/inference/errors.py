@@ -1,6 +1,6 @@
 """What can be wrong with what inference is given. All of them are HeadspanErrors."""
 
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 from headspan.tree import TreeError
 
 __all__ = ["ConstraintError", "NoTreeError", "ScoresError", "TreeError"]

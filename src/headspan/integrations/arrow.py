@@ -18,14 +18,14 @@ from headspan.corpus.documents import document_parts
 from headspan.corpus.parsing import Options, parse_chunk
 from headspan.corpus.shards import Work
 from headspan.corpus.shards import load as load_parser
-from headspan.errors import HeadspanError
-from headspan.extras import needed_for
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.extras import needed_for
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from headspan.parse import Parse
-    from headspan.parser import Parser
+    from headspan.model.parse_result import Parse
+    from headspan.model.parser import Parser
 
 _PART = 100_000  # characters; a longer document is parsed in parts
 _TOGETHER = 64  # rows whose sentences are parsed together

@@ -20,16 +20,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headspan.corpus.chunks import Chunk, Shard
-from headspan.corpus.folder import Folder, remaining
+from headspan.corpus.output_folder import Folder, remaining
 from headspan.corpus.parsing import Options
 from headspan.corpus.run import Engine
 from headspan.corpus.shards import Work
 from headspan.corpus.shards import load as load_parser
 from headspan.corpus.source import Source
-from headspan.errors import HeadspanError
-from headspan.extras import needed_for
-from headspan.files import reason
 from headspan.integrations.arrow import TableParser
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.extras import needed_for
+from headspan.plumbing.files import reason
 
 with needed_for("Ray Data as the engine", extra="ray"):
     import pyarrow as pa
@@ -41,7 +41,7 @@ with needed_for("Ray Data as the engine", extra="ray"):
 if TYPE_CHECKING:
     from ray.data import Dataset
 
-    from headspan.parser import Parser
+    from headspan.model.parser import Parser
 
 _TRIES = 2  # that a chunk has if the actor that parses it dies; Ray would try for ever
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headspan.errors import HeadspanError
-from headspan.extras import needed_for
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.extras import needed_for
 
 with needed_for("the component for spaCy", extra="spacy"):
     from spacy.language import Language
@@ -27,7 +27,7 @@ with needed_for("the component for spaCy", extra="spacy"):
     from headspan.integrations.spacy_docs import CONFIDENCE
 
 if TYPE_CHECKING:
-    from headspan.parser import Parser
+    from headspan.model.parser import Parser
 
 
 class HeadspanParser(Pipe):
@@ -61,7 +61,7 @@ class HeadspanParser(Pipe):
     def parser(self) -> Parser:
         """The parser at work here."""
         if self._parser is None:
-            from headspan.parser import Parser
+            from headspan.model.parser import Parser
 
             self._parser = Parser.load(self.model)
         return self._parser
@@ -103,7 +103,7 @@ class HeadspanParser(Pipe):
         self, path: str | os.PathLike[str], *, exclude: Iterable[str] = ()
     ) -> HeadspanParser:
         """Take the model from a folder that `to_disk` wrote. Runs nothing that lies in it."""
-        from headspan.parser import Parser
+        from headspan.model.parser import Parser
 
         self._parser = Parser.load(path)
         return self
@@ -118,7 +118,7 @@ class HeadspanParser(Pipe):
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> HeadspanParser:
         """Take the model from what `to_bytes` gave."""
-        from headspan.model_folder import FILES
+        from headspan.model.folder import FILES
 
         files = msgpack_loads(data)
         if not isinstance(files, dict) or not set(files) <= set(FILES):

@@ -15,8 +15,8 @@ from spacy.tokens import Doc, Token
 from headspan.conllu import Sentence
 
 if TYPE_CHECKING:
-    from headspan.parse import Parse
-    from headspan.parser import Parser
+    from headspan.model.parse_result import Parse
+    from headspan.model.parser import Parser
 
 CONFIDENCE = "head_confidence"
 """The extension of Token that holds the probability of its arc."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 from torch.nn import functional
 
-from headspan.errors import HeadspanError, shown
+from headspan.plumbing.errors import HeadspanError, shown
 
 _SIZES = (
     "vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size",

@@ -12,7 +12,7 @@ from torch import Tensor
 from headspan.inference import Trees, headed_span
 from headspan.nn.layers import activation
 from headspan.nn.scorers import SpanTerms
-from headspan.stages import stage
+from headspan.plumbing.stages import stage
 
 _LARGEST_CUBE = 1 << 22  # scores; beyond, sentences are decoded row by row
 _ROW_BLOCK = 1 << 20  # activations at a time when rows are asked for, if their scores fit, too

@@ -13,11 +13,11 @@ from torch.nn import functional
 
 from headspan.config import Model
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError, shown
+from headspan.model.vocabulary import UNKNOWN, Vocabulary
 from headspan.nn.layers import CharacterEncoder, SharedDropout
 from headspan.nn.pretrained import PretrainedEncoder
 from headspan.nn.subwords import Subwords, SubwordTokenizer
-from headspan.vocabulary import UNKNOWN, Vocabulary
+from headspan.plumbing.errors import HeadspanError, shown
 
 _T = TypeVar("_T")
 _UNWRITABLE = re.compile("[\\t\\n\\0\\ud800-\\udfff]")

@@ -13,8 +13,8 @@ import torch
 from numba import types
 from torch import Tensor, nn
 
-from headspan.errors import HeadspanError
 from headspan.inference.kernels.compile import array, kernel
+from headspan.plumbing.errors import HeadspanError
 
 _ROWS, _ROW = array(types.float32, 2), array(types.float32, 1)
 _BITS, _SUMS = array(types.int32, 1), array(types.int32, 2)

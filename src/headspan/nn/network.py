@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from headspan.config import Model
-from headspan.errors import HeadspanError
 from headspan.inference import Constraints, Trees
 from headspan.nn import losses
 from headspan.nn.inputs import Inputs, Vocabularies, WordInputs
@@ -21,7 +20,8 @@ from headspan.nn.pretrained import PretrainedEncoder
 from headspan.nn.scorers import ArcScorer, LabelScorer, SpanScorer, fenceposts
 from headspan.nn.tagger import Tagger, tag_loss
 from headspan.nn.trees import TreeScores
-from headspan.stages import stage
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.stages import stage
 
 _MOST_LAYERS = 100
 

@@ -11,10 +11,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from headspan.errors import HeadspanError, shown
 from headspan.nn.bert import Bert, is_plain_bert
 from headspan.nn.subwords import Subwords, SubwordTokenizer, special_numbers
-from headspan.outline import outline
+from headspan.plumbing.errors import HeadspanError, shown
+from headspan.plumbing.meta_device import outline
 
 _FETCHING = frozenset(
     {"auto_map", "backbone", "kernel_config", "quantization_config", "use_kernels"}

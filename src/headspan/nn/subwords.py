@@ -11,8 +11,8 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from headspan.errors import HeadspanError
-from headspan.limits import LONGEST_FORM
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.limits import LONGEST_FORM
 
 _CACHED_WORDS, _CACHED_CHARACTERS = 100_000, 100  # so many words, none of which is longer
 _SMALLEST_WINDOW = 3  # start, a subword, end

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from headspan.model.vocabulary import Vocabulary
 from headspan.nn.layers import Projection, SharedDropout
-from headspan.vocabulary import Vocabulary
 
 
 class Tagger(nn.Module):

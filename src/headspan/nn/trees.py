@@ -10,11 +10,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from headspan import limits
-from headspan.errors import HeadspanError
 from headspan.inference import Constraints, Trees, arc, headed_span, joint
 from headspan.nn.cube import best_trees, fits, score_cube
 from headspan.nn.scorers import SpanTerms
+from headspan.plumbing import limits
+from headspan.plumbing.errors import HeadspanError
 
 _INFERENCE: dict[str, Any] = {"span": headed_span, "arc": arc, "joint": joint}
 

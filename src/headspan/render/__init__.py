@@ -2,11 +2,11 @@
 
 from headspan.render.arcs import arcs_drawing
 from headspan.render.drawable import Drawable, confidences
-from headspan.render.outline import draw_tree
 from headspan.render.spans import spans_drawing
 from headspan.render.style import stylesheet
 from headspan.render.svg import scrolling, to_svg
 from headspan.render.terminal import draw_spans
+from headspan.render.terminal_tree import draw_tree
 
 __all__ = [
     "Drawable",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from headspan.errors import HeadspanError
-from headspan.limits import check_drawn
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.limits import check_drawn
 from headspan.render.drawable import Drawable, confidences
 from headspan.render.placement import Arc, Placement, place, spread
 from headspan.render.shapes import Drawing, Group, Text, data, line, polygon

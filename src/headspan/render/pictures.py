@@ -9,8 +9,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from headspan.errors import HeadspanError
-from headspan.files import open_output
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.files import open_output
 from headspan.render import raster
 from headspan.render.arcs import arcs_drawing
 from headspan.render.drawable import Drawable

@@ -12,8 +12,8 @@ from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from headspan.errors import HeadspanError
-from headspan.extras import needed_for
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.extras import needed_for
 from headspan.render.shapes import Drawing, Path, Shape, Text
 from headspan.render.style import PALETTE, STYLES, Style
 from headspan.render.widths import clusters

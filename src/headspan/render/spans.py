@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from headspan.limits import check_drawn
+from headspan.plumbing.limits import check_drawn
 from headspan.render.drawable import Drawable
 from headspan.render.shapes import Box, Drawing, Group, Text, data, line
 from headspan.render.style import DEPTHS

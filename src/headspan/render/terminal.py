@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from headspan.limits import check_drawn
+from headspan.plumbing.limits import check_drawn
 from headspan.render.drawable import Drawable
 from headspan.render.widths import clusters, columns, visible
 from headspan.tree import Span, depths, headed_spans

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 from headspan.scoring.alignment import UNALIGNED
 from headspan.scoring.flat import ROOT, Flat
 from headspan.scoring.metrics import Evaluation, Score

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from headspan.conllu import NO_HEAD, Sentence
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 from headspan.tree import TreeError, depths, subtree_spans
 
 ROOT = -1

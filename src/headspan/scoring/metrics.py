@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 from headspan.conllu import Sentence
-from headspan.errors import check_choice
+from headspan.plumbing.errors import check_choice
 from headspan.scoring.alignment import UNALIGNED, align
 from headspan.scoring.flat import ROOT, Flat, ScoringError, flatten
 

@@ -7,14 +7,14 @@ from typing import Any
 
 from headspan import conllu
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError
-from headspan.parse import Parse
-from headspan.parser import Parser
+from headspan.model.parse_result import Parse
+from headspan.model.parser import Parser
+from headspan.plumbing.errors import HeadspanError
 from headspan.render import arcs_svg, spans_svg
 from headspan.render.drawable import Drawable
 from headspan.serve.batcher import Job, Wanted
-from headspan.serve.constraints import read_constraints
-from headspan.serve.limits import Limits, RefusalError, within
+from headspan.serve.constraint_schema import read_constraints
+from headspan.serve.request_limits import Limits, RefusalError, within
 from headspan.serve.schemas import ParseRequest
 
 _LETTERS = 4  # of a text's word, to guess how many words it has

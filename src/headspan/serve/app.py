@@ -20,16 +20,16 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
 from headspan import __version__
-from headspan.errors import HeadspanError
 from headspan.inference import Constraints
-from headspan.parse import Parse
-from headspan.parser import Parser
+from headspan.model.parse_result import Parse
+from headspan.model.parser import Parser
+from headspan.plumbing.errors import HeadspanError
 from headspan.render import stylesheet
 from headspan.serve import schemas
 from headspan.serve.answers import make_answer, make_job
 from headspan.serve.batcher import Batcher, Job, QueueFullError
 from headspan.serve.guard import LOOPBACK, Guard
-from headspan.serve.limits import Limits, RefusalError, too_large
+from headspan.serve.request_limits import Limits, RefusalError, too_large
 
 _T = TypeVar("_T")
 _Given = TypeVarTuple("_Given")

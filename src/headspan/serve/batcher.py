@@ -11,10 +11,10 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError
 from headspan.inference import Constraints, NoTreeError
-from headspan.parse import Parse
-from headspan.parser import Parser
+from headspan.model.parse_result import Parse
+from headspan.model.parser import Parser
+from headspan.plumbing.errors import HeadspanError
 
 ROUND = 384
 """Words that are parsed together before waiting requests have their next turn."""

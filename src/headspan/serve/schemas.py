@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from headspan.errors import shown
-from headspan.serve.limits import Limits, RefusalError
+from headspan.plumbing.errors import shown
+from headspan.serve.request_limits import Limits, RefusalError
 
 Word = Annotated[str, Field(min_length=1, pattern=r"^[^\t\n\r\x00]+$")]
 Arc = Annotated[

@@ -9,8 +9,8 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
-from headspan.errors import HeadspanError
-from headspan.files import reason
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.files import reason
 from headspan.serve import logs
 
 

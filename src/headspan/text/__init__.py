@@ -14,11 +14,11 @@ from headspan.text.assembly import sentences_from_lines
 from headspan.text.raw import Noise, raw_text
 
 if TYPE_CHECKING:
+    from headspan.text.boundary_tagger import Sizes as Sizes
     from headspan.text.learning import Progress as Progress
     from headspan.text.learning import Segmentation as Segmentation
     from headspan.text.learning import score_segmenter as score_segmenter
     from headspan.text.learning import train_segmenter as train_segmenter
-    from headspan.text.network import Sizes as Sizes
     from headspan.text.segmenter import Segmenter as Segmenter
 
 __all__ = [
@@ -37,7 +37,7 @@ _HOME = {
     "Progress": "learning",
     "Segmentation": "learning",
     "Segmenter": "segmenter",
-    "Sizes": "network",
+    "Sizes": "boundary_tagger",
     "score_segmenter": "learning",
     "train_segmenter": "learning",
 }

@@ -14,7 +14,7 @@ from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 
 _GAP = "\0"
 _UNWRITABLE = re.compile("[\t\n\ud800-\udfff]")

@@ -10,15 +10,15 @@ import numpy as np
 from torch import Tensor
 
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError, named, shown
-from headspan.outline import outline
+from headspan.model.vocabulary import Vocabulary
+from headspan.plumbing.errors import HeadspanError, named, shown
+from headspan.plumbing.meta_device import outline
 from headspan.text.assembly import Piece, sentence, writable
+from headspan.text.boundary_tagger import MULTIWORD, Network, Sizes
 from headspan.text.characters import CATEGORIES, Characters
 from headspan.text.decisions import Decider
 from headspan.text.multiwords import Multiwords
-from headspan.text.network import MULTIWORD, Network, Sizes
 from headspan.text.stream import Window, line_windows, windows
-from headspan.vocabulary import Vocabulary
 
 _LONGEST_TOKEN = 1 << 16
 _LONGEST_SENTENCE = 1000

@@ -11,9 +11,9 @@ import torch
 from numpy.typing import NDArray
 
 from headspan.conllu import Sentence
+from headspan.model.parser import Parser
 from headspan.nn.inputs import prepare
 from headspan.nn.trees import TreeScores
-from headspan.parser import Parser
 
 _LONGEST = 60  # words; longer sentences are few and would take most of the time
 _BATCH = 32  # sentences

@@ -9,7 +9,7 @@ import torch
 
 from headspan import __version__
 from headspan.config import Config
-from headspan.training.data import Kept
+from headspan.training.treebank import Kept
 
 
 def model_card(config: Config, history: Sequence[Mapping[str, float]], kept: Kept) -> str:

@@ -12,9 +12,9 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
-from headspan.errors import HeadspanError
-from headspan.files import placed
-from headspan.model_folder import write_tensors
+from headspan.model.folder import write_tensors
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.files import placed
 from headspan.text import Segmenter
 
 

@@ -18,13 +18,13 @@ from torch import nn
 
 from headspan.config import Config
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError
-from headspan.files import open_output
-from headspan.limits import check_parsed
+from headspan.model.parser import Parser
 from headspan.nn.inputs import Vocabularies
 from headspan.nn.network import Loss, Network
 from headspan.nn.pretrained import encoder_table, load_pretrained
-from headspan.parser import Parser
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.files import open_output
+from headspan.plumbing.limits import check_parsed
 from headspan.scoring import Evaluation, score
 from headspan.text import Progress as SegmenterProgress
 from headspan.text import Segmenter, train_segmenter
@@ -37,8 +37,8 @@ from headspan.training.checkpoint import (
     save_checkpoint,
     save_segmenter,
 )
-from headspan.training.data import Kept, keep, read_treebank, shuffled_batches, tensors
 from headspan.training.sinks import open_sinks
+from headspan.training.treebank import Kept, keep, read_treebank, shuffled_batches, tensors
 
 CHECKPOINT, MODEL, LOG = "checkpoint.safetensors", "model", "log.jsonl"
 SEGMENTER = "segmenter.safetensors"

@@ -16,7 +16,7 @@ import torch
 from torch import distributed, nn
 from torch.distributed.rendezvous import rendezvous
 
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 
 _PATIENCE = timedelta(days=1)  # with the first process, which may be training a segmenter
 

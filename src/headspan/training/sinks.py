@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from headspan.config import Config, to_table
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 
 Sink: TypeAlias = Callable[[int, Mapping[str, float]], None]
 """Takes the number of the step, counted over all epochs, and named figures."""

@@ -15,7 +15,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
-from headspan import conllu, model_folder  # noqa: E402
+from headspan import conllu  # noqa: E402
 from headspan.config import (  # noqa: E402
     Config,
     Data,
@@ -25,6 +25,7 @@ from headspan.config import (  # noqa: E402
     Tagger,
     Training,
 )
+from headspan.model import folder as model_folder  # noqa: E402
 from headspan.text import train_segmenter  # noqa: E402
 from headspan.training.loop import train  # noqa: E402
 from text.conftest import SETTINGS  # noqa: E402

@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headspan.errors import HeadspanError, named, shown
-from headspan.files import placed, reason
+from headspan.plumbing.errors import HeadspanError, named, shown
+from headspan.plumbing.files import placed, reason
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
 FORMAT = 1
 """The version of the layout."""
-EMBEDDED = Path(__file__).parent / "models"
+EMBEDDED = Path(__file__).parent.parent / "models"
 """Where the models that come with headspan live."""
 CONFIG, WEIGHTS, VOCABULARIES = "config.json", "model.safetensors", "vocabularies.json"
 TOKENIZER, SEGMENTER, CARD = "tokenizer.json", "segmenter.json", "README.md"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from headspan.limits import check_drawn
+from headspan.plumbing.limits import check_drawn
 from headspan.render.drawable import Drawable
 from headspan.render.widths import columns, visible
 from headspan.tree import check_tree, nonprojective_arcs

@@ -12,8 +12,9 @@ from typing import Any
 from headspan import conllu
 from headspan.config import Config, Data, from_table, to_table
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError
-from headspan.experiments.folder import (
+from headspan.experiments.plan import Run
+from headspan.experiments.published import Published, published
+from headspan.experiments.run_folder import (
     LOG,
     MODEL,
     RECORD,
@@ -23,9 +24,8 @@ from headspan.experiments.folder import (
     read_log,
     read_record,
 )
-from headspan.experiments.plan import Run
-from headspan.experiments.published import Published, published
 from headspan.experiments.runner import parse_test
+from headspan.plumbing.errors import HeadspanError
 from headspan.scoring import Comparison, Evaluation, compare_runs, score
 
 _STRUCTURES, _LOSSES = ("arc", "span", "joint"), ("local", "crf", "max-margin")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 
 LONGEST = 2_000
 """Words of the longest sentence that is parsed or drawn. Its best tree takes less than 1 GB, but

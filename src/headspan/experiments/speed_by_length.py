@@ -11,9 +11,9 @@ from itertools import pairwise
 import torch
 
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError
-from headspan.parser import Parser
-from headspan.speed import in_turn
+from headspan.model.parser import Parser
+from headspan.model.throughput import in_turn
+from headspan.plumbing.errors import HeadspanError
 
 BUCKETS = (1, 10, 20, 30, 40, 80)
 """The lower ends of sentence lengths: those of the paper's figure 4, and very long ones."""

@@ -12,22 +12,22 @@ import numpy as np
 import torch
 
 from headspan import config as configuration
-from headspan.batching import batches
 from headspan.config import Config
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError
-from headspan.hub import find_or_fetch, upload
 from headspan.inference import Constraints
-from headspan.limits import check_parsed
-from headspan.loading import SEGMENTER, assemble
-from headspan.memory import give_back
-from headspan.model_folder import ModelFolder, find_model, packed
+from headspan.model.batching import batches
+from headspan.model.folder import ModelFolder, find_model, packed
+from headspan.model.hub import find_or_fetch, upload
+from headspan.model.loading import SEGMENTER, assemble
+from headspan.model.parse_result import Parse, Tree, without_confidences
 from headspan.nn.inputs import Vocabularies, prepare
 from headspan.nn.network import Network, Output, Parsed, Request
 from headspan.nn.subwords import SubwordTokenizer
-from headspan.parse import Parse, Tree, without_confidences
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.limits import check_parsed
+from headspan.plumbing.memory import give_back
+from headspan.plumbing.stages import stage
 from headspan.pseudoprojective import deprojectivize, relation
-from headspan.stages import stage
 from headspan.text import Segmenter, sentences_from_lines
 from headspan.tree import Span
 

@@ -18,8 +18,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TypeAlias, cast
 
-from headspan.errors import HeadspanError
-from headspan.extras import needed_for
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.extras import needed_for
 
 _MARKS = _GZIP, _XZ, _BZIP2, _ZSTD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"BZh", b"\x28\xb5\x2f\xfd"
 

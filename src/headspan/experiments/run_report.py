@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from headspan.experiments.folder import write_json
 from headspan.experiments.published import ENCODERS, UD_AVERAGE
-from headspan.experiments.results import Cell, Mean, Pair, Results
-from headspan.files import open_output
+from headspan.experiments.run_folder import write_json
+from headspan.experiments.run_results import Cell, Mean, Pair, Results
+from headspan.plumbing.files import open_output
 
 _FIGURES = ("dev_uas", "dev_las", "test_uas", "test_las")
 _METRICS = {"uas": "UAS", "las": "LAS"}

@@ -11,7 +11,7 @@ import typer
 from headspan import conllu, pseudoprojective
 from headspan.cli.options import Force, Input, Output, SkipBad, report_skipped, with_progress
 from headspan.conllu import Sentence
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 from headspan.pseudoprojective import Parse, Scheme
 from headspan.tree import TreeError
 

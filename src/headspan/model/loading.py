@@ -16,14 +16,14 @@ from torch import Tensor
 
 from headspan import config as configuration
 from headspan.config import Config
-from headspan.errors import HeadspanError, shown
-from headspan.model_folder import ModelFolder, fitting
+from headspan.model.folder import ModelFolder, fitting
 from headspan.nn.bert import Bert
 from headspan.nn.inputs import Vocabularies
 from headspan.nn.network import Network
 from headspan.nn.pretrained import empty_encoder, positions
 from headspan.nn.subwords import SubwordTokenizer
-from headspan.outline import outline
+from headspan.plumbing.errors import HeadspanError, shown
+from headspan.plumbing.meta_device import outline
 from headspan.text import Segmenter
 
 SEGMENTER = "segmenter."

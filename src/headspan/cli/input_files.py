@@ -11,8 +11,8 @@ from typing import BinaryIO, cast
 
 from headspan import conllu
 from headspan.conllu import Sentence, looks_like_conll
-from headspan.errors import HeadspanError
-from headspan.files import UNREADABLE, input_name, open_input
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.files import UNREADABLE, input_name, open_input
 
 _PEEKED = 1 << 16  # bytes of a file that are looked at to see what it is
 _READ = 1 << 16  # characters of a text that are read at a time

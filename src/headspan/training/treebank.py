@@ -7,15 +7,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headspan import conllu, limits
-from headspan.batching import batches, summed_batches
+from headspan import conllu
 from headspan.config import Data
 from headspan.conllu import NO_HEAD, Sentence
-from headspan.errors import HeadspanError
+from headspan.model.batching import batches, summed_batches
 from headspan.nn.inputs import Inputs, Vocabularies, prepare
 from headspan.nn.losses import padded
 from headspan.nn.network import Gold
 from headspan.nn.subwords import SubwordTokenizer
+from headspan.plumbing import limits
+from headspan.plumbing.errors import HeadspanError
 from headspan.pseudoprojective import projectivize, relation
 from headspan.tree import TreeError, check_tree, headed_spans, is_projective
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations
 
 from headspan.inference import Constraints
-from headspan.serve.limits import Limits, RefusalError
+from headspan.serve.request_limits import Limits, RefusalError
 from headspan.serve.schemas import ArcConstraints
 
 Arc = tuple[int, int]

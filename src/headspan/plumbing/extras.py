@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 
 
 @contextmanager

@@ -12,8 +12,8 @@ import torch
 
 from headspan import conllu
 from headspan.conllu import Sentence
-from headspan.parser import Parser
-from headspan.stages import stage, timed
+from headspan.model.parser import Parser
+from headspan.plumbing.stages import stage, timed
 
 STAGES = ("segment", "prepare", "encode", "score", "decode", "label", "write")
 

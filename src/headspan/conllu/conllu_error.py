@@ -1,6 +1,6 @@
 """What is wrong in a CoNLL file, and where."""
 
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 
 
 class ConlluError(HeadspanError):

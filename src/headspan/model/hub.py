@@ -7,8 +7,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from headspan.errors import HeadspanError
-from headspan.model_folder import FILES, find_model
+from headspan.model.folder import FILES, find_model
+from headspan.plumbing.errors import HeadspanError
 
 
 def find_or_fetch(name: str | os.PathLike[str]) -> Path:

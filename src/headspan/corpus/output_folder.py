@@ -19,8 +19,8 @@ from typing import Any, BinaryIO
 
 from headspan.corpus.chunks import Chunk, Shard
 from headspan.corpus.shards import sync
-from headspan.errors import HeadspanError
-from headspan.files import open_output, reason
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.files import open_output, reason
 
 FORMAT = 1
 """The version of the layout."""

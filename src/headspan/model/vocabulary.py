@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from headspan.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError
 
 PAD, UNKNOWN = 0, 1
 _RESERVED = 2

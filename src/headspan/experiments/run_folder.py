@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from headspan.config import Config, from_table, to_table
-from headspan.errors import HeadspanError
 from headspan.experiments.plan import PARTS, Plan, Run, plan_table, runs_from_table
-from headspan.files import open_output, reason
+from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.files import open_output, reason
 
 # as headspan.training names them; spelled out so that watching a training needs no torch
 CHECKPOINT, MODEL, LOG = "checkpoint.safetensors", "model", "log.jsonl"

@@ -1,0 +1,1 @@
+"""What every part of headspan stands on: errors, files, limits, memory, timing."""
