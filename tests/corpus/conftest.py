@@ -60,7 +60,7 @@ def paragraphs(count: int, start: int = 0) -> str:
 def model(tmp_path_factory: pytest.TempPathFactory, treebank: Path) -> Path:  # noqa: F811
     """Untrained but for its segmenter: its trees are strange, and always the same."""
     from headspan.config import Config, Data, Embeddings, Model
-    from headspan.text import Segmentation, Sizes, train_segmenter
+    from headspan.text import SegmenterSettings, SegmenterSizes, train_segmenter
     from headspan.training.loop import Trainer
 
     folder = tmp_path_factory.mktemp("model")
@@ -72,9 +72,9 @@ def model(tmp_path_factory: pytest.TempPathFactory, treebank: Path) -> Path:  # 
         ),
     )  # fmt: skip
     parser = Trainer(config, folder / "run").parser
-    small = Segmentation(
+    small = SegmenterSettings(
         epochs=1, steps=0, batch=8, window=200, learning_rate=1e-2, dropout=0.0,
-        sizes=Sizes(characters=8, convolution=16, words=8, lstm=16),
+        sizes=SegmenterSizes(characters=8, convolution=16, words=8, lstm=16),
     )  # fmt: skip
     parser.segmenter = train_segmenter(
         made_up_treebank(60, 1), made_up_treebank(10, 2), settings=small
