@@ -1,4 +1,4 @@
-"""How many processes and threads suit this machine."""
+"""The number of processes and threads that suits this machine."""
 
 from __future__ import annotations
 
@@ -9,49 +9,49 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _MEMORY = 3 << 29
-"""Bytes that a process may come to need: libraries and model, and the longest sentence."""
+"""Bytes that a process may need: libraries, the model, and the longest sentence."""
 _CGROUP = Path("/sys/fs/cgroup")
 _MEMINFO = Path("/proc/meminfo")
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """So many processes, each with so many threads."""
+class ProcessPlan:
+    """A number of processes, and the threads of each."""
 
     processes: int
     threads: int
 
 
-def share(processes: int | None = None) -> Share:
-    """How to use all cores: a process a core, and more threads where memory is too small for that.
+def plan_processes(processes: int | None = None) -> ProcessPlan:
+    """Use all cores: one process per core, or fewer with more threads if memory is short.
 
-    Two processes of one thread parse more than one process of two, since much of the work on a
-    sentence cannot be shared out. Threads may change how numbers are rounded, so how many there are
-    depends on the machine, not on what else is at work there; how many processes does.
+    Two processes with one thread each parse more than one process with two, because much of the
+    work on a sentence cannot be divided. The number of threads may change how results are rounded,
+    so it depends only on the machine; the number of processes also depends on its free memory.
     """
-    cores = cpus()
+    cores = usable_cores()
     memory, free = _memory()
     threads = max(1, cores // max(1, memory // _MEMORY))
     if processes is None:
         processes = max(1, min(cores // threads, free // _MEMORY))
-    return Share(processes, threads)
+    return ProcessPlan(processes, threads)
 
 
-def cpus() -> int:
-    """The cores that this process may use, a container's quota considered."""
+def usable_cores() -> int:
+    """The number of cores that this process may use, within a container's quota."""
     has_affinity = hasattr(os, "sched_getaffinity")
     cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
     try:
         quota, period = (_CGROUP / "cpu.max").read_text(encoding="ascii").split()
         allowed = math.ceil(int(quota) / int(period))
-    except (OSError, ValueError):  # no such file, or no limit
+    except (OSError, ValueError):  # there is no such file, or no limit
         return cores
     return max(1, min(cores, allowed))
 
 
 def _memory() -> tuple[int, int]:
-    """Bytes that there are, and that are free; a container's limit considered."""
-    total = free = 1 << 62  # where nothing is known, memory is no reason for less
+    """The bytes of memory in total and free, within a container's limit."""
+    total = free = 1 << 62  # if the system does not say, memory is not a limit
     with suppress(OSError, ValueError, IndexError):
         lines = _MEMINFO.read_text(encoding="ascii").splitlines()
         known = {
