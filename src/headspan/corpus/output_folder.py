@@ -245,7 +245,7 @@ def _input_changed(path: Path, what: str) -> str:
 
 
 def _is_intact(path: Path, shard: Shard) -> bool:
-    """Whether a shard is as it was recorded; a power failure may have destroyed it."""
+    """Check that a shard is as it was recorded; a power failure may have destroyed it."""
     try:
         with path.open("rb") as file:
             return (

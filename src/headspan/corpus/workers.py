@@ -17,7 +17,7 @@ from headspan.corpus.shards import ShardWriter
 from headspan.plumbing.errors import HeadspanError
 
 TRIES = 2
-"""How often a chunk is tried if the process that parses it dies."""
+"""Number of times that a chunk is tried if the process that parses it dies."""
 _READY = "ready"
 
 

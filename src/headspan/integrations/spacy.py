@@ -158,7 +158,7 @@ class HeadspanParser(Pipe):
                     spacy_docs.write_tags(doc, parses, model.tagger.columns)
 
     def _sentence_starts(self, docs: Sequence[Doc]) -> list[spacy_docs.Flags]:
-        """Whether each token of each document begins a sentence.
+        """Mark the tokens of each document that begin a sentence.
 
         The decisions of other components stay; the model's segmenter makes the remaining ones.
         """

@@ -34,14 +34,14 @@ def label(relation: str) -> str:
 
 
 def decided_starts(doc: Doc) -> tuple[Flags, Flags]:
-    """Whether each token is known to begin a sentence, and whether that is still open."""
+    """Mark the tokens that are known to begin a sentence, and those that nobody has decided on."""
     known = doc.to_array([SENT_START]).astype(np.int64).reshape(-1)
     known[:1] = 1
     return known > 0, known == 0
 
 
 def segmented_starts(docs: Sequence[Doc], parser: Parser) -> Iterator[Flags]:
-    """Whether a sentence begins at each token of each document, by the parser's segmenter.
+    """Mark the tokens of each document where the parser's segmenter begins a sentence.
 
     A sentence that begins inside a token begins with the next one; white space before a sentence
     belongs to the sentence before.

@@ -80,7 +80,7 @@ class Characters:
         return spaces
 
     def inseparable(self, points: Numbers) -> Marks:
-        """Whether each character belongs with the next: accents, and emoji joined in a sequence."""
+        """Mark characters that belong with the next: before accents, and in joined emoji."""
         joined = np.zeros(len(points), np.bool_)
         joined[:-1] = self._clinging[points[1:]] | (points[:-1] == ord(_JOINER))
         joined[:-1] &= ~self.spaces(points)[1:]

@@ -107,7 +107,7 @@ class Multiwords:
 
 
 def _are_words(data: Any, *, gaps: int = 0) -> bool:
-    """Whether these are two or more words that any file can hold, with that many gaps."""
+    """Check that these are two or more words that any file can hold, with that many gaps."""
     if not isinstance(data, list) or len(data) < 2:
         return False
     if not all(isinstance(word, str) and word for word in data):

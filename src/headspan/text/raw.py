@@ -38,9 +38,9 @@ class Passage:
 
 @dataclass(frozen=True)
 class Noise:
-    """How often training changes a text, so that the tagger does not rely on what others lack.
+    """Random changes of the training text, so that the tagger can do without what others lack.
 
-    All fields are shares of the paragraphs or sentences.
+    The fields are shares of the paragraphs or sentences.
     """
 
     joined: float = 0.1
@@ -99,19 +99,19 @@ def passages(
 
 
 def begins_paragraph(sentence: Sentence) -> bool:
-    """Whether a sentence is the first of a paragraph or document, by its comments."""
+    """Tell from its comments whether a sentence is the first of a paragraph or document."""
     return any(_BREAK.match(comment) for comment in sentence.comments)
 
 
 def spaces_after(sentence: Sentence) -> list[bool]:
-    """Whether a space follows each token: by `# text` if it has the tokens, else by SpaceAfter."""
+    """For each token, whether a space follows: by `# text` if that fits, else by SpaceAfter."""
     tokens = sentence.tokens
     text = sentence.comment("text")
     return (text and _spaces_in(text, tokens)) or [token.space_after for token in tokens]
 
 
 def _spaces_in(text: str, tokens: Sequence[Token]) -> list[bool] | None:
-    """Whether a space follows each token in a text; None if the text has other tokens."""
+    """Find after which tokens a text has a space; None if it does not consist of the tokens."""
     spaces, position = [], 0
     for token in tokens:
         if not text.startswith(token.form, position):
