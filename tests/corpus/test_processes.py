@@ -14,8 +14,8 @@ import pytest
 
 from conftest import ROOT
 from headspan import HeadspanError
-from headspan.corpus import machine
-from headspan.corpus.machine import ProcessPlan, plan_processes
+from headspan.corpus.workers import ProcessPlan, plan_processes
+from headspan.plumbing import machine
 
 from .conftest import files, paragraphs
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Protocol
 from headspan import __version__
 from headspan.corpus import parquet, workers
 from headspan.corpus.chunks import Shard
-from headspan.corpus.machine import plan_processes
 from headspan.corpus.output_folder import CorpusSummary, OutputFolder, open_folder
 from headspan.corpus.parsing import Options
 from headspan.corpus.shards import Compression, ShardFormat, ShardWriter, load_parser
@@ -106,7 +105,7 @@ def parse_corpus(
     source.check()
     target = Path(folder).absolute()
     _check_apart(names, target)
-    plan = plan_processes(processes)
+    plan = workers.plan_processes(processes)
     path = find_model(model)
     settings = {
         "headspan": __version__,

@@ -9,16 +9,43 @@ import threading
 from collections import Counter, deque
 from collections.abc import Generator, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing import connection
 from multiprocessing.process import BaseProcess
 
 from headspan.corpus.chunks import Chunk, Shard
 from headspan.corpus.shards import ShardWriter
 from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.machine import memory, usable_cores
 
 TRIES = 2
 """Number of times that a chunk is tried if the process that parses it dies."""
 _READY = "ready"
+_MEMORY = 3 << 29
+"""Bytes that a process may need: libraries, the model, and the longest sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessPlan:
+    """A number of processes, and the threads of each."""
+
+    processes: int
+    threads: int
+
+
+def plan_processes(processes: int | None = None) -> ProcessPlan:
+    """Use all cores: one process per core, or fewer with more threads if memory is short.
+
+    Two processes with one thread each parse more than one process with two, because much of the
+    work on a sentence cannot be divided. The number of threads may change how results are rounded,
+    so it depends only on the machine; the number of processes also depends on its free memory.
+    """
+    cores = usable_cores()
+    total, free = memory()
+    threads = max(1, cores // max(1, total // _MEMORY))
+    if processes is None:
+        processes = max(1, min(cores // threads, free // _MEMORY))
+    return ProcessPlan(processes, threads)
 
 
 def run(chunks: Iterator[Chunk], writer: ShardWriter, *, processes: int) -> Generator[Shard]:
