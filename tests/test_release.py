@@ -1,4 +1,4 @@
-"""What goes into a release: the lock, the licences, the wheel."""
+"""The lock, the licences and the wheel of a release, and the platforms it is for."""
 
 import email
 import subprocess
@@ -13,7 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from conftest import ROOT
+from conftest import LINUX_ONLY, POSIX_ONLY, ROOT
 
 LOCKS = sorted((ROOT / "locks").glob("*.txt"))
 
@@ -53,12 +53,12 @@ def test_what_was_tested_is_what_pyproject_allows() -> None:
 @pytest.mark.parametrize("text", ["torch>=2\n", "a==1\nA==1\n", "a==1 --hash=sha256:12\n", "\n"])
 def test_what_is_no_pin_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "lock.txt").write_text(text)
-    with pytest.raises(SystemExit, match="expected one name==version a line, once"):
+    with pytest.raises(SystemExit, match="expected one name==version per line, once"):
         lock.pins(tmp_path / "lock.txt")
 
 
 def package(folder: Path, name: str, *lines: str) -> Distribution:
-    """An installed package with such metadata."""
+    """An installed package with these lines of metadata."""
     about = folder / f"{name}-1.0.dist-info"
     about.mkdir()
     head = ["Metadata-Version: 2.4", f"Name: {name}", "Version: 1.0"]
@@ -154,3 +154,27 @@ def test_the_wheel_says_what_it_is(wheel: Path) -> None:
 
 def test_every_extra_has_its_smoke_test() -> None:
     assert list(tool("smoke_checks").EXTRAS) == tool("smoke").extras()
+
+
+def test_paths_that_are_not_collected_everywhere_exist() -> None:
+    assert [p for p in (*LINUX_ONLY, *POSIX_ONLY) if not (ROOT / "tests" / p).exists()] == []
+
+
+WITHOUT_POSIX = """
+import sys
+sys.modules.update(dict.fromkeys(["fcntl", "grp", "pwd", "resource", "termios"]))  # not importable
+import headspan.cli, headspan.conllu, headspan.inference, headspan.model.parser, headspan.scoring
+import headspan.serve.app, headspan.text, headspan.training.loop, headspan.tree
+sys.argv = ["headspan", "corpus", "examples/gold.conllu", "-o", sys.argv[1]]
+headspan.cli.main()
+"""
+
+
+def test_without_posix_modules_the_package_is_imported_and_a_command_refuses(
+    tmp_path: Path,
+) -> None:
+    command = [sys.executable, "-c", WITHOUT_POSIX, tmp_path / "out"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    message = "headspan: this command needs Linux or macOS: this Python has no module 'fcntl'\n"
+    assert (done.returncode, done.stderr) == (2, message)
+    assert not (tmp_path / "out").exists()
