@@ -11,11 +11,13 @@ from types import ModuleType
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from conftest import LINUX_ONLY, POSIX_ONLY, ROOT
 
 LOCKS = sorted((ROOT / "locks").glob("*.txt"))
+assert LOCKS
 
 
 def tool(name: str) -> ModuleType:
@@ -30,10 +32,6 @@ def tool(name: str) -> ModuleType:
 lock, licences, build = (tool(name) for name in ("lock", "licences", "build"))
 
 
-def test_there_is_a_lock() -> None:
-    assert LOCKS
-
-
 @pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.stem)
 def test_a_lock_has_the_constraints_and_a_hash_for_each(path: Path) -> None:
     locked = lock.pins(path)
@@ -44,14 +42,14 @@ def test_a_lock_has_the_constraints_and_a_hash_for_each(path: Path) -> None:
     assert "://" not in path.read_text(encoding="utf-8")
 
 
-def test_what_was_tested_is_what_pyproject_allows() -> None:
+def test_constraints_are_within_the_bounds_of_pyproject() -> None:
     tested = lock.pins(lock.CONSTRAINTS)
     for requirement in map(Requirement, lock.requirements()):
-        assert tested[lock.normal(requirement.name)][0] in requirement.specifier
+        assert tested[canonicalize_name(requirement.name)][0] in requirement.specifier
 
 
 @pytest.mark.parametrize("text", ["torch>=2\n", "a==1\nA==1\n", "a==1 --hash=sha256:12\n", "\n"])
-def test_what_is_no_pin_is_refused(text: str, tmp_path: Path) -> None:
+def test_a_line_that_is_not_a_pin_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "lock.txt").write_text(text)
     with pytest.raises(SystemExit, match="expected one name==version per line, once"):
         lock.pins(tmp_path / "lock.txt")
@@ -95,12 +93,12 @@ def test_every_licence_here_is_allowed() -> None:
 def test_a_licence_is_read_and_judged(
     line: str, expected: str | None, allowed: bool, tmp_path: Path
 ) -> None:
-    found = licences.licence(package(tmp_path, "some", line))
-    assert found == (expected or line.partition(": ")[2])
-    assert licences.is_allowed(found) is allowed
+    expression = licences.licence(package(tmp_path, "made_up", line))
+    assert expression == (expected or line.partition(": ")[2])
+    assert licences.is_allowed(expression) is allowed
 
 
-def test_needs_are_followed_through_extras_and_a_licence_refused(
+def test_requirements_are_followed_through_extras_and_a_licence_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plain, with_extra = 'Requires-Dist: made-up-one; extra == "x"', "License-Expression: MIT"
@@ -111,7 +109,7 @@ def test_needs_are_followed_through_extras_and_a_licence_refused(
     packages, missing = licences.needed("made-up")
     assert ([p.name for p in packages], missing) == (["made_up", "made_up_one"], {"made-up-two"})
     monkeypatch.setattr(licences, "needed", lambda: (packages, missing))
-    with pytest.raises(SystemExit, match=r"^made-up-one: has the licence 'Ask us'; expected"):
+    with pytest.raises(SystemExit, match=r"^made-up-one: licence is 'Ask us'; expected"):
         licences.main()
     assert "not installed here: made-up-two" in capsys.readouterr().out
 
@@ -138,11 +136,11 @@ def test_a_wheel_that_lacks_or_adds_something_is_noticed(wheel: Path, tmp_path: 
         new.writestr("tests/test_tree.py", "")
     assert build.wheel_problems(changed, ROOT) == [
         f"{wheel.name}: lacks headspan/py.typed",
-        f"{wheel.name}: has tests/test_tree.py, which is no part of it",
+        f"{wheel.name}: has tests/test_tree.py, which does not belong",
     ]
 
 
-def test_the_wheel_says_what_it_is(wheel: Path) -> None:
+def test_the_metadata_of_the_wheel(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (n for n in archive.namelist() if n.endswith("/METADATA"))
         about = email.message_from_bytes(archive.read(name))
