@@ -1,11 +1,11 @@
-"""Memory and time of one max-margin step, at the paper's sizes, without the encoder.
+"""Memory and time of one max-margin step at the paper's sizes, without the encoder.
 
     python benchmarks/train_step.py [--lengths 50 100 200 400] [--repeats N] [--json FILE]
 
-headspan's step against a direct transcription of the paper's formulas: every span vector is made,
-goes through the MLP and the biaffine with gradient, and the loss is read off the cube. Each runs in
-a process of its own, so that its peak memory can be told; gradients are compared at the smallest
-length. The local and CRF losses of headspan are measured beside them.
+headspan's step is compared with a direct transcription of the paper's formulas: every span vector
+is computed and goes through the MLP and the biaffine with gradient, and the loss is read off the
+dense scores. Each runs in a process of its own, so that its peak memory can be measured; gradients
+are compared at the smallest length. The local and CRF losses of headspan are measured, too.
 """
 
 from __future__ import annotations
@@ -31,19 +31,20 @@ Gold = tuple[Tensor, Tensor]
 
 
 def direct_loss(scorer: SpanScorer, context: Tensor, heads: Tensor, spans: Tensor) -> Tensor:
-    """The paper's formulas as they stand."""
+    """The paper's formulas, transcribed."""
     posts = fenceposts(context)[0]
     vectors = posts[None] - posts[:, None]
     e = nn.functional.leaky_relu(scorer.span.linear(vectors), 0.1)
     c = nn.functional.leaky_relu(scorer.word.linear(context[0, :-1]), 0.1)
     e = torch.cat([e, e.new_ones(*e.shape[:-1], 1)], -1)
     c = torch.cat([c, c.new_ones(len(c), 1)], -1)
-    cube = e @ (c @ scorer.weight).T
-    found = headed_span.cost_augmented_tree(cube.detach(), heads[0])
+    scores = e @ (c @ scorer.weight).T
+    tree = headed_span.cost_augmented_tree(scores.detach(), heads[0])
     k = torch.arange(1, heads.shape[1] + 1)
-    wrong, right = torch.as_tensor(found.spans), spans[0]
+    wrong, right = torch.as_tensor(tree.spans), spans[0]
     cost = (wrong != right).any(-1).sum()
-    return cube[wrong[:, 0], wrong[:, 1], k].sum() - cube[right[:, 0], right[:, 1], k].sum() + cost
+    margin = scores[wrong[:, 0], wrong[:, 1], k] - scores[right[:, 0], right[:, 1], k]
+    return margin.sum() + cost
 
 
 def quick_loss(scorer: SpanScorer, context: Tensor, heads: Tensor, spans: Tensor) -> Tensor:
@@ -73,8 +74,9 @@ def problem(n: int) -> tuple[SpanScorer, Tensor, Gold]:
 
 
 def peak() -> int:
-    """The most memory this process has had, in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    """Peak memory of this process, in bytes."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def one(which: str, n: int, repeats: int) -> dict[str, float]:
@@ -96,7 +98,7 @@ def one(which: str, n: int, repeats: int) -> dict[str, float]:
 
 
 def largest_difference(n: int) -> float:
-    """Between the gradients of the two, relative to the largest gradient."""
+    """The largest difference between the two gradients, relative to the largest gradient."""
     scorer, context, gold = problem(n)
     gradients = []
     for loss in COMPARED.values():
@@ -112,7 +114,9 @@ def largest_difference(n: int) -> float:
 def main() -> None:
     parser = arguments(__doc__, repeats=3)
     parser.add_argument("--lengths", type=int, nargs="+", default=[50, 100, 200, 400])
-    parser.add_argument("--one", nargs=2, metavar=("WHICH", "N"), help="measure in this process")
+    parser.add_argument(
+        "--one", nargs=2, metavar=("WHICH", "N"), help="measure one step in this process"
+    )
     options = parser.parse_args()
     if options.one:
         which, n = options.one
@@ -120,28 +124,21 @@ def main() -> None:
         return
     rows = []
     for n in options.lengths:
-        found = {}
+        steps = {}
         for which in LOSSES:
-            command = [
-                sys.executable,
-                __file__,
-                "--one",
-                which,
-                str(n),
-                "--repeats",
-                str(options.repeats),
-            ]
+            what = ["--one", which, str(n), "--repeats", str(options.repeats)]
+            command = [sys.executable, __file__, *what]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
-            found[which] = json.loads(done.stdout)
+            steps[which] = json.loads(done.stdout)
         rows.append({
             "words": n,
-            "headspan MB": found["headspan"]["bytes"] / 1e6,
-            "direct MB": found["direct"]["bytes"] / 1e6,
-            "times less memory": found["direct"]["bytes"] / max(found["headspan"]["bytes"], 1),
-            "headspan s": found["headspan"]["seconds"],
-            "direct s": found["direct"]["seconds"],
-            "local MB": found["local"]["bytes"] / 1e6,
-            "crf MB": found["crf"]["bytes"] / 1e6,
+            "headspan MB": steps["headspan"]["bytes"] / 1e6,
+            "direct MB": steps["direct"]["bytes"] / 1e6,
+            "times less memory": steps["direct"]["bytes"] / max(steps["headspan"]["bytes"], 1),
+            "headspan s": steps["headspan"]["seconds"],
+            "direct s": steps["direct"]["seconds"],
+            "local MB": steps["local"]["bytes"] / 1e6,
+            "crf MB": steps["crf"]["bytes"] / 1e6,
         })  # fmt: skip
     difference = largest_difference(options.lengths[0])
     title = f"One step: input {INPUT}, scores {SIZE}; peak memory beyond weights and input"
