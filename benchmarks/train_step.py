@@ -15,14 +15,16 @@ import resource
 import subprocess
 import sys
 import time
+from functools import partial
 from statistics import median
 
 import torch
 from torch import Tensor, nn
 
 from headspan.inference import headed_span
-from headspan.nn.losses import padded, span_crf, span_local, span_max_margin
 from headspan.nn.scorers import SpanScorer, fenceposts
+from headspan.nn.tree_scores import TreeScores
+from headspan.registries import LOSSES
 from headspan.tree import headed_spans
 from reporting import arguments, table, write_json
 
@@ -47,30 +49,26 @@ def direct_loss(scorer: SpanScorer, context: Tensor, heads: Tensor, spans: Tenso
     return margin.sum() + cost
 
 
-def quick_loss(scorer: SpanScorer, context: Tensor, heads: Tensor, spans: Tensor) -> Tensor:
-    return span_max_margin(scorer(context), torch.tensor([heads.shape[1]]), heads, spans)
+def headspan_loss(
+    name: str, scorer: SpanScorer, context: Tensor, heads: Tensor, spans: Tensor
+) -> Tensor:
+    scores = TreeScores(headed_span, torch.tensor([heads.shape[1]]), [scorer(context)])
+    loss: Tensor = LOSSES[name](scores, heads, spans)
+    return loss
 
 
-def local_loss(scorer: SpanScorer, context: Tensor, heads: Tensor, spans: Tensor) -> Tensor:
-    return span_local(scorer(context), torch.tensor([heads.shape[1]]), spans)
-
-
-def crf_loss(scorer: SpanScorer, context: Tensor, heads: Tensor, spans: Tensor) -> Tensor:
-    return span_crf(scorer(context), torch.tensor([heads.shape[1]]), spans)
-
-
-COMPARED = {"headspan": quick_loss, "direct": direct_loss}
-LOSSES = {**COMPARED, "local": local_loss, "crf": crf_loss}
+COMPARED = {"headspan": partial(headspan_loss, "max-margin"), "direct": direct_loss}
+MEASURED = {**COMPARED, **{name: partial(headspan_loss, name) for name in ("local", "crf")}}
 
 
 def problem(n: int) -> tuple[SpanScorer, Tensor, Gold]:
     torch.manual_seed(n)
     scorer = SpanScorer(INPUT, SIZE, 0.0)
     nn.init.normal_(scorer.weight, std=0.02)
-    heads = [[0, *range(1, n)]]
-    spans = [[(s.left, s.right) for s in headed_spans(heads[0])]]
+    heads = [0, *range(1, n)]
+    spans = [(span.left, span.right) for span in headed_spans(heads)]
     context = torch.randn(1, n + 2, INPUT)
-    return scorer, context, (padded(heads, n), padded(spans, n, (2,)))
+    return scorer, context, (torch.tensor([heads]), torch.tensor([spans]))
 
 
 def peak() -> int:
@@ -83,7 +81,7 @@ def one(which: str, n: int, repeats: int) -> dict[str, float]:
     """Peak memory and time of a step, in this process."""
     scorer, context, gold = problem(n)
     warm = problem(5)
-    LOSSES[which](warm[0], warm[1], *warm[2]).backward()
+    MEASURED[which](warm[0], warm[1], *warm[2]).backward()
     del warm
     context.requires_grad_()
     before = peak()
@@ -92,7 +90,7 @@ def one(which: str, n: int, repeats: int) -> dict[str, float]:
         scorer.zero_grad(set_to_none=True)
         context.grad = None
         start = time.perf_counter()
-        LOSSES[which](scorer, context, *gold).backward()
+        MEASURED[which](scorer, context, *gold).backward()
         seconds.append(time.perf_counter() - start)
     return {"bytes": peak() - before, "seconds": median(seconds)}
 
@@ -125,7 +123,7 @@ def main() -> None:
     rows = []
     for n in options.lengths:
         steps = {}
-        for which in LOSSES:
+        for which in MEASURED:
             what = ["--one", which, str(n), "--repeats", str(options.repeats)]
             command = [sys.executable, __file__, *what]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
