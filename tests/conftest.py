@@ -29,7 +29,7 @@ SHARED = Path(os.environ.get("HEADSPAN_SHARED", ROOT.parent / "shared"))
 # test that needs Linux is marked `linux`.
 LINUX_ONLY = ["faults"]  # resource limits, and folders that change places in one system call
 POSIX_ONLY = [
-    "corpus", "experiments",  # file locks
+    "corpus", "experiments", "test_extras.py",  # file locks
     "training", "test_memory.py",  # signals
     "serve/test_server.py", "test_cli.py", "test_readme.py",  # signals, terminals, bash
     "test_files.py", "test_model_folders.py", "integrations",  # pipes, links, permissions
