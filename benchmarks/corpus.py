@@ -1,12 +1,11 @@
-"""Compares the speed of `headspan corpus` with several processes and with one.
+"""Speed of `headspan corpus` with several processes, compared with one.
 
-The numbers of processes take turns. The figure that counts is the speed after the first shard, when
-every process has loaded the model; the speed of the whole run is shown, too. Processor time shows
-what a busy machine hides: if it does not grow with the processes, they do not slow each other down.
+The numbers of processes take turns. The ratio compares the speed after the first shard, when every
+process has loaded the model; the overall speed is shown, too. If processor time per word does not
+grow with the processes, they do not slow each other down, even if the machine is busy.
 """
 
 import os
-import resource
 import sys
 import tempfile
 import time
@@ -25,26 +24,26 @@ TREEBANK = SHARED / "treebanks/ud-2.16/en_ewt/en_ewt-ud-dev.conllu"
 def main() -> None:
     parser = arguments(__doc__, repeats=3)
     parser.add_argument(
-        "text", type=Path, nargs="?", help="a text file; by default the text of EWT's dev treebank"
+        "text", type=Path, nargs="?", help="a text; default: that of EWT's dev part"
     )
-    parser.add_argument("--model", default="en", help="a model folder, or an embedded model")
+    parser.add_argument("--model", default="en", help="the model")
     parser.add_argument("--times", type=int, default=4, help="number of copies of the text")
-    parser.add_argument("--shard-size", type=int, default=20, help="as for headspan corpus")
+    parser.add_argument("--shard-size", type=int, default=20, help="option of headspan corpus")
     parser.add_argument("--processes", default="1,2", help="numbers of processes to compare")
     options = parser.parse_args()
     counts = [int(count) for count in options.processes.split(",")]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        text = folder / "text.txt"
-        text.write_text((_text(options.text) + "\n\n") * options.times, encoding="utf-8")
+        work = folder / "text.txt"
+        work.write_text((_text(options.text) + "\n\n") * options.times, encoding="utf-8")
         runs: dict[int, list[dict[str, float]]] = {count: [] for count in counts}
         for turn in range(options.repeats):
             for count in counts:
                 target = folder / f"{turn}-{count}"
-                runs[count].append(_run(text, target, count, options.model, options.shard_size))
+                runs[count].append(_run(work, target, count, options.model, options.shard_size))
     figures = {
-        count: {key: median(run[key] for run in turns) for key in turns[0]}
-        for count, turns in runs.items()
+        count: {key: median(run[key] for run in group) for key in group[0]}
+        for count, group in runs.items()
     }
     one = figures[counts[0]]
     rows: list[list[Any]] = [
@@ -78,7 +77,7 @@ def _run(text: Path, folder: Path, processes: int, model: str, size: int) -> dic
     seconds = time.perf_counter() - started
     (begun, first), (ended, last) = seen[1], seen[-1]
     if last.words == first.words:
-        sys.exit("the text makes a single shard; use a longer one, or a smaller --shard-size")
+        sys.exit("the text makes a single shard; give a longer one, or a smaller --shard-size")
     return {
         "words": summary.words,
         "seconds": seconds,
@@ -88,9 +87,9 @@ def _run(text: Path, folder: Path, processes: int, model: str, size: int) -> dic
 
 
 def _cpu() -> float:
-    """The processor seconds of this process and of all child processes that have ended."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in used)
+    """Processor seconds of this process and of its children that have ended."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
 
 
 if __name__ == "__main__":

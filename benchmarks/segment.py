@@ -1,9 +1,9 @@
-"""Trains a segmenter, and measures its F1 on the dev treebank's raw text and its speed.
+"""Training time, accuracy and speed of a segmenter on a treebank's raw text.
 
     python benchmarks/segment.py [FOLDER] [--repeats N] [--json FILE] [--save FILE]
 
-FOLDER has a treebank's `*-train.conllu` and `*-dev.conllu`; the default is UD English EWT 2.16
-beside the checkout. Times are processor times on one thread.
+FOLDER has a treebank's `*-train.conllu` and `*-dev.conllu`, by default UD English EWT 2.16 in
+../shared. Times are processor time on one thread.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DEFAULT = SHARED / "treebanks/ud-2.16/en_ewt"
 def main() -> None:
     parser = arguments(__doc__, repeats=5)
     parser.add_argument("folder", nargs="?", type=Path, default=DEFAULT)
-    parser.add_argument("--save", type=Path, metavar="FILE", help="file for the weights")
+    parser.add_argument("--save", type=Path, metavar="FILE", help="write the weights here")
     options = parser.parse_args()
     torch.set_num_threads(1)
     train, dev = (
@@ -33,11 +33,10 @@ def main() -> None:
         for part in ("train", "dev")
     )
 
-    def watch(epoch: SegmenterEpoch) -> None:
+    def watch(p: SegmenterEpoch) -> None:
         print(
-            f"epoch {epoch.epoch}: {time.process_time() - start:.0f} s, loss {epoch.loss:.4f}, "
-            f"tokens {epoch.tokens:.2f}, words {epoch.words:.2f}, "
-            f"sentences {epoch.sentences:.2f}",
+            f"epoch {p.epoch}: {time.process_time() - start:.0f} s, loss {p.loss:.4f}, tokens "
+            f"{p.tokens:.2f}, words {p.words:.2f}, sentences {p.sentences:.2f}",
             flush=True,
         )
 

@@ -1,9 +1,9 @@
-"""Parse documents with Spark: a table with `id` and `text` into a table of sentences.
+"""Parse documents with Spark: from a table with `id` and `text` to a table of sentences.
 
     spark-submit examples/spark.py documents.parquet sentences.parquet [MODEL]
 
-headspan[parquet] must be installed where Spark's workers run. Each task loads the model once, and
-parses the batches that Spark passes to it.
+headspan[parquet] must be installed where Spark's workers run. Each task loads the model once and
+parses its rows in batches.
 """
 
 import sys
