@@ -256,3 +256,17 @@ def test_the_fingerprint_tells_chunks_apart(tmp_path: Path) -> None:
     ]
     assert len({chunk.fingerprint() for chunk in different}) == len(different)
     assert Chunk(0, (text,)).fingerprint() == Chunk(5, (text,), bytes_read=7).fingerprint()
+
+
+def test_a_chunk_comes_back_from_json() -> None:
+    parts = (
+        TextPart("a", "One.\n\ud800 two\x00", "a.txt", 1, offset=3, first=False),
+        WordsPart("b", (("x", "é"), ()), "b.jsonl", 2),
+        ConllPart("c", "1\tçà\n".encode() + b"\xff", "c.conllu", 3, "conllx"),
+    )
+    skipped = (SkippedInput("why", "a.txt", 4, "a", "s"),)
+    chunk = Chunk(7, parts, skipped, last=True, bytes_read=12)
+    again = Chunk.from_json(chunk.to_json())
+    assert again == chunk
+    assert again.bytes_read == 12
+    assert again.fingerprint() == chunk.fingerprint()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
 from headspan.conllu import Format
@@ -120,10 +120,35 @@ class Chunk:
             return "the end" if self.last else self.name
         return f"{self.parts[0].file}:{self.parts[0].line}"
 
+    def to_json(self) -> str:
+        """All of it as text, for another process: nothing is ever unpickled."""
+        parts = [{"kind": part.kind, **asdict(part)} for part in self.parts]
+        for part in parts:
+            if isinstance(part.get("data"), bytes):
+                part["data"] = part["data"].decode("latin-1")
+        return json.dumps({**asdict(self), "parts": parts})
+
+    @classmethod
+    def from_json(cls, text: str) -> Chunk:
+        """The chunk from which `to_json` made the text."""
+        table = json.loads(text)
+        table["parts"] = tuple(map(_part_from_table, table["parts"]))
+        table["skipped"] = tuple(SkippedInput(**skipped) for skipped in table["skipped"])
+        return cls(**table)
+
     def fingerprint(self) -> str:
         """The SHA-256 of everything that its parse depends on."""
         content = [self.last, *map(_values, self.parts), *map(_values, self.skipped)]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def _part_from_table(table: Mapping[str, Any]) -> Part:
+    fields = {name: value for name, value in table.items() if name != "kind"}
+    if table["kind"] == TextPart.kind:
+        return TextPart(**fields)
+    if table["kind"] == WordsPart.kind:
+        return WordsPart(**{**fields, "sentences": tuple(map(tuple, fields["sentences"]))})
+    return ConllPart(**{**fields, "data": fields["data"].encode("latin-1")})
 
 
 def _values(item: Part | SkippedInput) -> list[object]:
