@@ -214,8 +214,8 @@ def test_columns_that_do_not_fit_are_refused(change, message: str) -> None:  # t
         (Sentence.from_words(["a", "b\n"]), "word 2 has a tab"),
         (Sentence.from_words(["a"], comments=["text"]), "is not one line that starts with #"),
         (Sentence.from_words(["a"], comments=["# a\n1"]), "is not one line that starts with #"),
-        (replace(Sentence.from_words(["a"]), heads=(9,)), "a head lies outside the sentence of 1"),
-        (replace(Sentence.from_words(["a"]), heads=(10**9,)), "a head lies outside"),
+        (replace(Sentence.from_words(["a"]), heads=(9,)), "a head is outside the sentence of 1"),
+        (replace(Sentence.from_words(["a"]), heads=(10**9,)), "a head is outside"),
         (Sentence.from_words(["\ud800"]), r"U\+D800 cannot be written"),
     ],
 )
@@ -386,7 +386,7 @@ def test_a_bad_first_sentence_does_not_decide_the_format() -> None:
 
 
 def test_conllx_with_tabs_is_cut_at_tabs_only() -> None:
-    with pytest.raises(conllu.ConlluError, match=r"9 columns .* \(it was read as CoNLL-X\)"):
+    with pytest.raises(conllu.ConlluError, match=r"9 columns .* \(the file was read as CoNLL-X\)"):
         list(conllu.parse("1\tNew York\tNY\tN\tN\t_\t0\troot\t_\n\n", format="conllx"))
     (sentence,) = conllu.parse("1 10\u00a0000 _ N N _ 0 root _ _\n\n")
     assert sentence.forms == ("10\u00a0000",)

@@ -18,8 +18,8 @@ BAD = {
     "too few columns": ("1\ta\t_\n\n", 1, "3 columns in '1\\ta\\t_'", "10 columns separated by tabs"),
     "too many columns": ("# c\n" + GOOD[:-2] + "\tx\n\n", 2, "11 columns", "10 columns"),
     "one column": ("hello\n\n", 1, "1 column in 'hello'", "10 columns"),
-    "a space line": (GOOD[:-1] + " \n\n", 2, "a line of white space", "ten columns, or an empty"),
-    "a comment inside": (GOOD[:-1] + "# c\n\n", 2, "a comment after the first word", "comments bef"),
+    "a space line": (GOOD[:-1] + " \n\n", 2, "a line of only white space", "ten columns, or an empty"),
+    "a comment inside": (GOOD[:-1] + "# c\n\n", 2, "a comment after the first word", "comments only before"),
     "an ID out of order": (rows("1", "3"), 2, "the ID '3'", "the ID 2"),
     "an ID twice": (rows("1", "1"), 2, "the ID '1'", "the ID 2"),
     "an ID from 0": (rows("0"), 1, "the ID '0'", "the ID 1"),
@@ -106,7 +106,7 @@ def test_only_the_first_errors_are_kept() -> None:
 def test_a_truncated_archive_is_an_error_even_when_skipping(pack) -> None:  # type: ignore[no-untyped-def]
     data = pack((GOOD * 1000).encode())
     for cut in (data[: len(data) // 2], data[:-4], data[:20] + b"junk" + data[24:]):
-        with pytest.raises(ConlluError, match="whole file"):
+        with pytest.raises(ConlluError, match="complete file"):
             list(conllu.read(io.BytesIO(cut), skip_bad=True))
 
 
