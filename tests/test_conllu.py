@@ -38,7 +38,7 @@ DU = """\
 WORD = "1\tHi\thi\tINTJ\tUH\t_\t0\troot\t_\t_"
 
 
-def there_and_back(data: bytes, **options: object) -> bytes:
+def round_trip(data: bytes, **options: object) -> bytes:
     out = io.BytesIO()
     conllu.write(conllu.read(io.BytesIO(data), **options), out)  # type: ignore[arg-type]
     return out.getvalue()
@@ -47,7 +47,7 @@ def there_and_back(data: bytes, **options: object) -> bytes:
 @pytest.mark.parametrize("name", TREEBANKS or ["treebanks"])
 def test_real_treebanks_come_back_byte_for_byte(name: str) -> None:
     data = shared(name).read_bytes()
-    assert there_and_back(data) == data
+    assert round_trip(data) == data
 
 
 @pytest.mark.parametrize("name", [n for n in TREEBANKS if "dev" in n] or ["treebanks"])
@@ -127,7 +127,7 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("text", LAYOUTS.values(), ids=LAYOUTS.keys())
 def test_unusual_but_valid_files_come_back_byte_for_byte(text: str) -> None:
-    assert there_and_back(text.encode()) == text.encode()
+    assert round_trip(text.encode()) == text.encode()
     assert conllu.to_text(conllu.parse(text)) == text
     target = io.StringIO(newline="")
     conllu.write(conllu.read(io.StringIO(text, newline="")), target)
@@ -146,7 +146,7 @@ def test_whatever_is_read_is_written_the_same(data: st.DataObject) -> None:
         for _ in range(data.draw(st.integers(1, 3))):
             text += data.draw(newline)
     text = text[: len(text) - data.draw(st.integers(0, 3))]
-    assert there_and_back(text.encode(), format="conllu") == text.encode()
+    assert round_trip(text.encode(), format="conllu") == text.encode()
 
 
 def test_sentences_from_different_files_make_one_good_file() -> None:

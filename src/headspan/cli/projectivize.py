@@ -12,7 +12,7 @@ from headspan import conllu, pseudoprojective
 from headspan.cli.options import Force, Input, Output, SkipBad, report_skipped, with_progress
 from headspan.conllu import Sentence
 from headspan.plumbing.errors import HeadspanError
-from headspan.pseudoprojective import Parse, Scheme
+from headspan.pseudoprojective import LabelledTree, Scheme
 from headspan.tree import TreeError
 
 _Scheme = Annotated[
@@ -53,7 +53,7 @@ def deprojectivize(
 class _Transformation(Protocol):
     def __call__(
         self, heads: Sequence[int], deprels: Sequence[str], *, scheme: Scheme
-    ) -> Parse: ...
+    ) -> LabelledTree: ...
 
 
 def _transform(
