@@ -1,13 +1,21 @@
-"""How good a parse is: attachment scores, breakdowns, and whether a difference is one.
+"""Score parses: attachment scores, breakdowns, and the significance of differences.
 
 result = score(conllu.read("gold.conllu"), conllu.read("system.conllu"), punct="upos")
 result["las"].f1
 """
 
 from headspan.scoring.breakdowns import BREAKDOWNS, Bins, breakdown, confusion
-from headspan.scoring.metrics import METRICS, Evaluation, Punct, Score, Subtypes, score
+from headspan.scoring.metrics import METRICS, Evaluation, Score, score
 from headspan.scoring.report import as_json, compare_as_json
-from headspan.scoring.significance import Comparison, Difference, compare, compare_runs
+from headspan.scoring.significance import (
+    Comparison,
+    Difference,
+    bootstrap_weights,
+    compare,
+    compare_runs,
+    confidence_interval,
+)
+from headspan.treebank_conventions import Punct, Subtypes
 
 __all__ = [
     "BREAKDOWNS",
@@ -20,10 +28,12 @@ __all__ = [
     "Score",
     "Subtypes",
     "as_json",
+    "bootstrap_weights",
     "breakdown",
     "compare",
     "compare_as_json",
     "compare_runs",
+    "confidence_interval",
     "confusion",
     "score",
 ]
