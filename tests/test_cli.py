@@ -172,7 +172,7 @@ def test_failure_to_read_or_write_is_one_line(gold: Path, command: str) -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_an_ascii_terminal_is_no_error(gold: Path) -> None:
+def test_an_ascii_terminal_is_not_an_error(gold: Path) -> None:
     done = subprocess.run(
         [HEADSPAN, "stats", gold], capture_output=True, check=True,
         env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},

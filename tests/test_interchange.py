@@ -126,8 +126,8 @@ def test_sentences_without_words() -> None:
     for to in ("conllu", "displacy", "networkx", "nltk"):
         assert round_trip(to, empty) == empty
     for to in ("pandas", "stanza"):
-        made: Any = getattr(interchange, f"to_{to}")([empty])
-        assert getattr(interchange, f"from_{to}")(made) == []
+        converted: Any = getattr(interchange, f"to_{to}")([empty])
+        assert getattr(interchange, f"from_{to}")(converted) == []
 
 
 def test_a_token_list_equals_that_of_the_conllu_library() -> None:
@@ -161,9 +161,9 @@ def test_an_nltk_graph_equals_that_of_nltk() -> None:
     assert graph.tree() == Tree.fromstring("(scheduled (hearing A (issue on the)) is)")
     assert (("hearing", "NOUN"), "nmod", ("issue", "NOUN")) in list(graph.triples())
     text = "1\tJohn\tJohn\tPROPN\tNNP\t_\t2\tnsubj\t_\t_\n2\tsleeps\tsleep\tVERB\tVBZ\t_\t0\troot\t_\t_\n"
-    own = DependencyGraph(text, top_relation_label="root")
-    again = interchange.to_nltk(interchange.from_nltk(own))
-    assert (again.nodes, again.root) == (own.nodes, own.root)
+    original = DependencyGraph(text, top_relation_label="root")
+    again = interchange.to_nltk(interchange.from_nltk(original))
+    assert (again.nodes, again.root) == (original.nodes, original.root)
     assert again.to_conll(10) == text
 
 
@@ -172,9 +172,9 @@ def test_a_networkx_graph_is_a_tree_with_forms_and_relations() -> None:
     assert networkx.is_arborescence(graph)
     assert graph.edges[2, 7] == {"deprel": "nmod"}
     assert [graph.nodes[k]["form"] for k in networkx.descendants(graph, 7)] == ["on", "the"]
-    own = networkx.DiGraph([(2, 1), (0, 2)])
-    networkx.set_node_attributes(own, {1: "Time", 2: "flies"}, "form")
-    assert interchange.from_networkx(own) == Sentence.from_words(["Time", "flies"], heads=[2, 0])
+    small = networkx.DiGraph([(2, 1), (0, 2)])
+    networkx.set_node_attributes(small, {1: "Time", 2: "flies"}, "form")
+    assert interchange.from_networkx(small) == Sentence.from_words(["Time", "flies"], heads=[2, 0])
 
 
 def test_a_data_frame_has_one_row_per_line(tmp_path: Path) -> None:

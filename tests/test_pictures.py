@@ -130,7 +130,7 @@ def test_svg_needs_no_matplotlib_and_pdf_says_how_to_install_it(
         (["--with", str(SYSTEM)], "--with needs -o OUT"),
         (["-o", "x.html", "--with", str(SYSTEM), "--view", "spans"], "--with compares arcs"),
         (["-o", "x.html", "--with", str(ROOT / "examples" / "figure1.conllu")], "gold.conllu: sentence 1: the two trees have different words: word 1 is 'A' and 'An'"),
-        (["-o", "x.html", "--with", "short.conllu"], "gold.conllu: sentence 2: is not in short.conllu"),
+        (["-o", "x.html", "--with", "short.conllu"], "gold.conllu: sentence 2: there is no such sentence in short.conllu"),
     ],
 )  # fmt: skip
 def test_mistakes_are_errors_and_write_nothing(

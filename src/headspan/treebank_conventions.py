@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 Punct: TypeAlias = Literal["keep", "upos", "chars", "ptb", "ctb"]
 """The words that are left out as punctuation: none, or those of one of four definitions."""
 Subtypes: TypeAlias = Literal["keep", "strip"]
-"""Whether relations are compared with their subtypes."""
+"""The treatment of subtypes when relations are compared: keep them, or strip them."""
 
 _PTB_PUNCTUATION = frozenset(("``", "''", ":", ",", "."))
 

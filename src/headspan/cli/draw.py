@@ -104,7 +104,7 @@ def _drawings(source: str, which: str | None, view: View, other: str | None) -> 
     for first, second in zip_longest(sentences, _sentences(other, which)):
         if first is None or second is None:
             place, lacking = (second[0], source) if first is None else (first[0], other)
-            raise HeadspanError(f"{place}: is not in {lacking}")
+            raise HeadspanError(f"{place}: there is no such sentence in {lacking}")
         with _naming(first[0]):
             drawing = picture(first[1], view=view, other=second[1])
         yield drawing

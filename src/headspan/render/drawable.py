@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, Protocol, TypeAlias
 
 View: TypeAlias = Literal["arcs", "spans", "both"]
-"""What a drawing shows: the arcs of a tree, its headed spans, or both."""
+"""The contents of a drawing: the arcs of a tree, its headed spans, or both."""
 
 
 class DrawableToken(Protocol):

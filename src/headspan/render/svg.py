@@ -54,8 +54,8 @@ def _shape(shape: Shape) -> str:
         (shape.x, shape.y, shape.width, shape.height, shape.radius),
         strict=True,
     )
-    places = "".join(f' {name}="{_number(value)}"' for name, value in sides)
-    return f"<rect{places}{_look(shape.role)}/>"
+    numbers = "".join(f' {name}="{_number(value)}"' for name, value in sides)
+    return f"<rect{numbers}{_look(shape.role)}/>"
 
 
 def _look(role: str, width: float | None = None) -> str:

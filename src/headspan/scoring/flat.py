@@ -11,7 +11,7 @@ from headspan.plumbing.errors import HeadspanError
 from headspan.tree import TreeError, depths, subtree_spans
 
 ROOT = -1
-"""The position that stands for the head of a root word."""
+"""The position of the head of a root word."""
 
 
 class ScoringError(HeadspanError):
