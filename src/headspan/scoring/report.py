@@ -29,16 +29,7 @@ def as_json(evaluation: Evaluation) -> dict[str, Any]:
         "punct": evaluation.punct,
         "subtypes": evaluation.subtypes,
         **{metric: evaluation[metric].f1 for metric in METRICS},
-        "counts": {
-            metric: {
-                "correct": evaluation[metric].correct,
-                "gold": evaluation[metric].gold,
-                "system": evaluation[metric].system,
-                "precision": evaluation[metric].precision,
-                "recall": evaluation[metric].recall,
-            }
-            for metric in METRICS
-        },
+        "counts": {metric: _score_json(evaluation[metric]) for metric in METRICS},
         "breakdowns": {
             by: {
                 row: {measure: _score_json(score) for measure, score in scores.items()}
@@ -138,12 +129,12 @@ def _shown(score: Score | None, part: str) -> str:
 
 def _score_json(score: Score) -> dict[str, float]:
     return {
+        "correct": score.correct,
+        "gold": score.gold,
+        "system": score.system,
         "precision": score.precision,
         "recall": score.recall,
         "f1": score.f1,
-        "gold": score.gold,
-        "system": score.system,
-        "correct": score.correct,
     }
 
 
