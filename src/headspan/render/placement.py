@@ -205,7 +205,7 @@ def _ends(number: int, line: _Line) -> Iterator[tuple[int, int, int, int, int]]:
 def _levels(
     lines: Sequence[_Line], ports: dict[tuple[int, int], int], firsts: Sequence[int]
 ) -> list[int]:
-    """Return the level of every line: short lines are lowest, each above those it meets."""
+    """Return the level of every line: short ones low, each above those it meets, roots on top."""
     reaches = []
     for number, line in enumerate(lines):
         head, far = line[-1].head, line[-1].dependent

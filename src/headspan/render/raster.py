@@ -69,7 +69,7 @@ def _check_readable(drawing: Drawing, kind: str) -> None:
     length = max(drawing.width, drawing.height)
     if length > _LONGEST:
         raise HeadspanError(
-            f"the drawing is {length:,.0f} pixels long; a {kind} can show {_LONGEST:,}: "
+            f"the drawing is {length:,.0f} pixels long; expected at most {_LONGEST:,} for {kind}: "
             "save it as .svg or .html"
         )
 

@@ -115,7 +115,7 @@ def breakdown_tables(*evaluations: Evaluation) -> Iterator[Table]:
     for number, evaluation in enumerate(evaluations, 1):
         table = _table("Gold relation", "Count")
         table.title = "Most confused relations" + ("" if alone else f" of {number}")
-        table.add_column("predicted as")
+        table.add_column("Predicted as")
         for gold, system, count in confusion(evaluation)[:_CONFUSIONS_SHOWN]:
             table.add_row(escape(gold), f"{count:,}", escape(system))
         yield table
