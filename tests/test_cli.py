@@ -161,6 +161,7 @@ def test_markup_in_names_is_shown_literally(tmp_path: Path) -> None:
     assert not any(line.endswith(" ") for line in run("stats", path).stdout.splitlines())
 
 
+@pytest.mark.linux
 @pytest.mark.parametrize("command", ["convert {0} -o /dev/full", "convert {0} > /dev/full",
                                      "stats {0} > /dev/full", "convert - <&-", "convert {0} >&-"])  # fmt: skip
 def test_failure_to_read_or_write_is_one_line(gold: Path, command: str) -> None:
