@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -134,10 +134,7 @@ class Stats:
             },
             "relations": dict(self.relations.most_common()),
             "upos": dict(self.upos.most_common()),
-            "problems": {
-                name: {"count": problem.count, "first": problem.first}
-                for name, problem in self.problems.items()
-            },
+            "problems": {name: asdict(problem) for name, problem in self.problems.items()},
         }
 
 

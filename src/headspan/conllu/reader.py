@@ -6,7 +6,6 @@ import io
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
-from types import TracebackType
 from typing import IO, BinaryIO, cast
 
 from headspan.conllu.blocks import Block, BlockParser
@@ -111,12 +110,7 @@ class Reader(Iterator[Sentence]):
     def __enter__(self) -> Reader:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:

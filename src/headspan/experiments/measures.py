@@ -15,17 +15,8 @@ from headspan import conllu
 from headspan.conllu import Sentence
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.files import open_output
-from headspan.scoring import (
-    BREAKDOWNS,
-    Bins,
-    Evaluation,
-    Punct,
-    Score,
-    bootstrap_weights,
-    breakdown,
-    confidence_interval,
-    score,
-)
+from headspan.scoring import BREAKDOWNS, Bins, Evaluation, Punct, Score, breakdown, score
+from headspan.scoring.significance import bootstrap_weights, confidence_interval
 
 FIGURE_4: Mapping[str, str] = {
     "sentence_length": "uas",

@@ -7,14 +7,7 @@ result["las"].f1
 from headspan.scoring.breakdowns import BREAKDOWNS, Bins, breakdown, confusion
 from headspan.scoring.metrics import METRICS, Evaluation, Score, score
 from headspan.scoring.report import as_json, compare_as_json
-from headspan.scoring.significance import (
-    Comparison,
-    Difference,
-    bootstrap_weights,
-    compare,
-    compare_runs,
-    confidence_interval,
-)
+from headspan.scoring.significance import Comparison, Difference, compare, compare_runs
 from headspan.treebank_conventions import Punct, Subtypes
 
 __all__ = [
@@ -28,12 +21,10 @@ __all__ = [
     "Score",
     "Subtypes",
     "as_json",
-    "bootstrap_weights",
     "breakdown",
     "compare",
     "compare_as_json",
     "compare_runs",
-    "confidence_interval",
     "confusion",
     "score",
 ]

@@ -107,12 +107,8 @@ def _append_annotation(flat: Flat, sentence: Sentence) -> None:
     flat.spans += [(offset + span.left, offset + span.right - 1) for span in spans]
     flat.sentence_of += [index] * len(sentence)
     flat.heads += [offset + head - 1 if head else ROOT for head in sentence.heads]
-    flat.forms += sentence.forms
-    flat.lemmas += sentence.lemmas
-    flat.upos += sentence.upos
-    flat.xpos += sentence.xpos
-    flat.feats += sentence.feats
-    flat.deprels += sentence.deprels
+    for column in ("forms", "lemmas", "upos", "xpos", "feats", "deprels"):
+        getattr(flat, column).extend(getattr(sentence, column))
 
 
 def without_spaces(form: str) -> str:
