@@ -47,6 +47,9 @@ def round_trip(data: bytes, **options: object) -> bytes:
 @pytest.mark.parametrize("name", TREEBANKS or ["treebanks"])
 def test_real_treebanks_are_written_back_byte_for_byte(name: str) -> None:
     data = shared(name).read_bytes()
+    words = [line.split(b"\t") for line in data.splitlines() if line[:1].isdigit()]
+    if all(len(set(columns)) == 1 for columns in words):
+        pytest.skip(f"{name} is damaged: every column of every word holds its ID")
     assert round_trip(data) == data
 
 
