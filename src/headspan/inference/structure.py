@@ -206,7 +206,7 @@ class Structure(ABC):
         """
         batch = self.read(scores, lengths, backend)
         if batch.like is not None and any(part.requires_grad for part in scores):
-            from headspan.inference.tensors import LogPartition
+            from headspan.inference.differentiation import LogPartition
 
             return LogPartition.apply(  # type: ignore[no-untyped-call]
                 self, lengths, backend, threads, *scores
@@ -381,10 +381,10 @@ class Structure(ABC):
             heads, spans, values = self._best_by_kernel(batch, avoided, status, threads)
             batch.raise_for(status)
         else:
-            from headspan.inference import tensors
+            from headspan.inference import differentiation
             from headspan.inference.headed_spans import spans_of_trees
 
-            heads, values = tensors.best(self, batch, avoided, status)
+            heads, values = differentiation.best(self, batch, avoided, status)
             batch.raise_for(status)
             spans, _ = spans_of_trees(heads, batch.lengths)
         return Trees(
@@ -459,10 +459,10 @@ class Structure(ABC):
     def _sums_of_tensors(
         self, batch: ScoreBatch, status: NDArray[np.int64], *, marginals: bool, arcs: bool
     ) -> Sums:
-        from headspan.inference import tensors
+        from headspan.inference import differentiation
 
         if not marginals:
-            log_partition = tensors.log_partition(self, batch, status)
+            log_partition = differentiation.log_partition(self, batch, status)
             batch.raise_for(status)
             return Sums(log_partition, {})
         structure = self
@@ -474,7 +474,7 @@ class Structure(ABC):
             )
         else:
             joint_batch = batch
-        log_partition, parts = tensors.sums(structure, joint_batch, status)
+        log_partition, parts = differentiation.sums(structure, joint_batch, status)
         batch.raise_for(status)
         names = (piece.name for piece in structure.pieces)
         return Sums(log_partition, dict(zip(names, parts, strict=True)))
