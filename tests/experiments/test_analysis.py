@@ -69,7 +69,9 @@ def test_the_csv_is_the_breakdown(systems: tuple[Path, Path, Path], out: Path) -
             assert float(row["low"]) <= s.f1 <= float(row["high"])
 
 
-def test_differences_by_relation(systems: tuple[Path, Path, Path], out: Path) -> None:
+def test_differences_by_relation_have_intervals(
+    systems: tuple[Path, Path, Path], out: Path
+) -> None:
     found = {row["relation"]: row for row in rows(out / "relation.csv")}
     assert "punct" not in found  # it is left out
     assert float(found["det"]["difference"]) > 0
@@ -84,7 +86,9 @@ def test_differences_by_relation(systems: tuple[Path, Path, Path], out: Path) ->
     assert {(gap.low, gap.high) for gap in same.values()} == {(0.0, 0.0)}
 
 
-def test_seeds_are_counted_together(systems: tuple[Path, Path, Path], tmp_path: Path) -> None:
+def test_seeds_of_a_system_are_counted_together(
+    systems: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
     gold, arc, span = map(str, systems)
     names = ["both", "span", "both"]
     both, alone = read_systems(gold, [arc, span, span], names, punct="keep")
@@ -113,7 +117,7 @@ def test_seeds_are_counted_together(systems: tuple[Path, Path, Path], tmp_path: 
     assert text.startswith("# Where both (first of 2 seeds) and span differ most")
 
 
-def test_what_two_systems_left_does_not_stay_for_one(
+def test_files_of_two_systems_are_removed_for_one(
     systems: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:
     gold, arc, span = map(str, systems)
@@ -138,7 +142,7 @@ def test_intervals_shrink_to_nothing_for_a_perfect_system(treebank: Path) -> Non
     assert points["≥8"].low == 0  # no such arc
 
 
-def test_other_bins(systems: tuple[Path, Path, Path], tmp_path: Path) -> None:
+def test_bins_can_be_chosen(systems: tuple[Path, Path, Path], tmp_path: Path) -> None:
     gold, arc, _ = map(str, systems)
     headspan(
         "experiment", "analyse", gold, arc, "-o", tmp_path / "out", "--bins",
@@ -149,8 +153,8 @@ def test_other_bins(systems: tuple[Path, Path, Path], tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "relation.csv").exists()  # that takes two systems
     wrong: list[tuple[str, list[int], str]] = [
         ("relation", [1, 2], "bins for 'relation'; expected sentence_length"),
-        ("span_length", [2, 3], "bins of span_length are 2, 3; expected rising numbers from 1 on"),
-        ("root_distance", [0, 3, 3], "expected rising numbers from 0 on"),
+        ("span_length", [2, 3], "bins of span_length are 2, 3; expected rising numbers from 1"),
+        ("root_distance", [0, 3, 3], "expected rising numbers from 0"),
     ]
     for by, ends, message in wrong:
         with pytest.raises(HeadspanError, match=message):
@@ -161,7 +165,7 @@ def test_other_bins(systems: tuple[Path, Path, Path], tmp_path: Path) -> None:
     assert "--bins x=1,y: expected bins such as sentence_length=1,10,20" in done.stderr
 
 
-def test_figures_can_be_read(out: Path) -> None:
+def test_figures_are_png_and_svg_with_their_names(out: Path) -> None:
     for path in out.glob("*.png"):
         assert path.read_bytes().startswith(b"\x89PNG")
     svg = (out / "figure4.svg").read_text(encoding="utf-8")
@@ -170,7 +174,7 @@ def test_figures_can_be_read(out: Path) -> None:
     assert "dc:date" not in svg
 
 
-def test_sentences_side_by_side(out: Path) -> None:
+def test_differing_sentences_are_shown_side_by_side(out: Path) -> None:
     text = (out / "differences.md").read_text(encoding="utf-8")
     assert text.startswith("# Where Arcs & co and Spans <1> differ most\n")
     block = (
@@ -186,15 +190,17 @@ def test_sentences_side_by_side(out: Path) -> None:
     assert "<1>" not in page
 
 
-def test_mistakes(systems: tuple[Path, Path, Path], treebank: Path, tmp_path: Path) -> None:
+def test_mistakes_are_named(
+    systems: tuple[Path, Path, Path], treebank: Path, tmp_path: Path
+) -> None:
     gold, arc, span = map(str, systems)
     for others, names, message in (
         ([arc, span], ["one"], "1 names for 2 systems"),
         ([arc, arc], [], "systems are called systems0, systems0; name them with --names"),
-        ([arc] * 7, list("abcdefg"), "7 systems; a plot can tell 6 apart"),
-        ([], [], "no system is given"),
-        ([arc, span], ["a", ""], "names are 'a,'; expected none of them empty"),
-        ([arc, arc], ["a", "a"], "arc.conllu: is given 2 times for a; expected other seeds"),
+        ([arc] * 7, list("abcdefg"), "7 systems; expected at most 6 in a plot"),
+        ([], [], "there is no system"),
+        ([arc, span], ["a", ""], "names are 'a,'; expected no empty name"),
+        ([arc, arc], ["a", "a"], "arc.conllu: occurs 2 times for a; expected other seeds"),
         ([str(treebank / "dev.conllu")], [], "has 12 sentences; expected the 20 of"),
     ):
         with pytest.raises(HeadspanError, match=message):
@@ -209,10 +215,10 @@ def test_mistakes(systems: tuple[Path, Path, Path], treebank: Path, tmp_path: Pa
     done = headspan(
         "experiment", "analyse", gold, arc, "-o", tmp_path / "x", "--names", "a,b", code=2
     )
-    assert done.stderr == "headspan: 2 names for 1 systems; expected one for each\n"
+    assert done.stderr == "headspan: 2 names for 1 systems; expected one each\n"
 
 
-def test_without_matplotlib(
+def test_missing_matplotlib_is_named(
     systems: tuple[Path, Path, Path], tmp_path: Path, uninstall: Callable[[str], None]
 ) -> None:
     uninstall("matplotlib")

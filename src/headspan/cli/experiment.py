@@ -20,10 +20,10 @@ app = typer.Typer(
 )
 _Punct = Literal["keep", "upos", "chars", "ptb", "ctb"]
 _RATES = (
-    "sentences_a_second",
-    "words_a_second",
-    "sentences_a_second_without_encoder",
-    "words_a_second_without_encoder",
+    "sentences_per_second",
+    "words_per_second",
+    "sentences_per_second_without_encoder",
+    "words_per_second_without_encoder",
 )  # of a row of `speed`
 
 
@@ -178,7 +178,7 @@ def speed(
     best tree, and its relations. Models take turns, each after a run that is not counted.
     """
     if len(set(models)) < len(models):
-        raise HeadspanError("a model is given twice; expected different ones")
+        raise HeadspanError("the same model twice; expected different models")
     from headspan import conllu
     from headspan.experiments.speed_by_length import made_up, speeds
     from headspan.model.parser import Parser
