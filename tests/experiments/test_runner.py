@@ -21,6 +21,7 @@ from headspan.experiments.plan import Plan, read_plan, runs_of
 from headspan.experiments.run_folder import locked, read_record, write_record
 from headspan.experiments.runner import parse_test, run_all
 from headspan.plumbing.errors import HeadspanError
+from headspan.registries import STRUCTURES
 
 PLANS = sorted((ROOT / "configs" / "experiments").glob("*.toml"))
 
@@ -98,6 +99,14 @@ def test_mistakes_in_a_plan_are_named(plan: Path, change: tuple[str, str], messa
         runs_of(read_plan(plan))
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_registered_structure_works_in_a_plan(
+    plan: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(STRUCTURES._entries, "toy", object())
+    change(plan, "'arc'", "'toy'")
+    assert {run.structure for run in runs_of(read_plan(plan))} == {"span", "toy"}
 
 
 def test_seeds_of_one_system_have_the_same_settings(plan: Path) -> None:

@@ -1,4 +1,4 @@
-"""headspan benchmark: how fast a model parses a file here."""
+"""headspan benchmark."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 def benchmark(
     source: Annotated[
-        str, typer.Argument(metavar="FILE", help="A treebank, whose words are taken, or a text.")
+        str, typer.Argument(metavar="FILE", help="Treebank, whose words are parsed, or text file.")
     ],
     model: Model = "en",
     int8: Int8 = False,
     threads: Annotated[
-        str, typer.Option(metavar="N,N…", help="The numbers of threads to try.")
+        str, typer.Option(metavar="N,N…", help="Numbers of threads to measure.")
     ] = "1,2",
-    repeat: Annotated[int, typer.Option(min=1, help="How often; medians are shown.")] = 3,
+    repeat: Annotated[int, typer.Option(min=1, help="Number of runs; the medians are shown.")] = 3,
     json_: Json = False,
 ) -> None:
-    """Measure words a second on a file, and which stage of parsing takes what share of the time.
+    """Measure the words per second on a file, and the share of time of each stage of parsing.
 
-    A treebank's own tokens are parsed; a text is segmented as well. The numbers of threads take
+    A treebank's own words are parsed; a text is segmented first. The numbers of threads take
     turns, after one run that is not counted.
     """
     try:
@@ -62,8 +62,10 @@ def _show(speeds: list[Speed]) -> None:
     table.add_column("")
     for speed in speeds:
         table.add_column(f"{speed.threads} thread{'s' * (speed.threads > 1)}", justify="right")
-    table.add_row("words a second", *(f"{speed.words_a_second:,.0f}" for speed in speeds))
-    table.add_row("words a CPU second", *(f"{speed.words_a_cpu_second:,.0f}" for speed in speeds))
+    table.add_row("words per second", *(f"{speed.words_per_second:,.0f}" for speed in speeds))
+    table.add_row(
+        "words per CPU second", *(f"{speed.words_per_cpu_second:,.0f}" for speed in speeds)
+    )
     for name in speeds[0].stages:
         table.add_row(name, *(f"{speed.stages[name] / speed.seconds:.1%}" for speed in speeds))
     show(terminal(), table)
@@ -74,7 +76,7 @@ def _as_json(speed: Speed) -> dict[str, object]:
         "threads": speed.threads,
         "words": speed.words,
         "seconds": speed.seconds,
-        "words_a_second": speed.words_a_second,
-        "words_a_cpu_second": speed.words_a_cpu_second,
+        "words_per_second": speed.words_per_second,
+        "words_per_cpu_second": speed.words_per_cpu_second,
         "stages": speed.stages,
     }

@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeAlias, get_type_hints
 
 from headspan.config import Config, from_table, read_config, read_toml
 from headspan.plumbing.errors import HeadspanError
+from headspan.registries import LOSSES, STRUCTURES
 
-STRUCTURES, LOSSES = ("span", "arc", "joint"), ("max-margin", "local", "crf")
 Corpus: TypeAlias = Literal["", "ptb", "ctb", "ud-2.2"]
 PARTS = ("train", "dev", "test")
 _GRID_KEYS = (
