@@ -37,7 +37,9 @@ def ud(
             metavar="NAME,NAME…", help="Treebanks to prepare; by default the paper's twelve."
         ),
     ] = "",
-    release: Annotated[str, typer.Option(help="Release that SOURCE must be.")] = "2.2",
+    release: Annotated[
+        str, typer.Option(help="Expected release; if SOURCE is another one, that is an error.")
+    ] = "2.2",
 ) -> None:
     """Prepare Universal Dependencies: FOLDER/ud-2.2/en_ewt/en_ewt-ud-train.conllu and so on.
 

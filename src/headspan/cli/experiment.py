@@ -127,7 +127,7 @@ def analyse(
     ] = "",
     punct: Annotated[
         Punct,
-        typer.Option(help="Which words are punctuation and not scored, as in `headspan score`."),
+        typer.Option(help="Punctuation to leave out of the scores, as in `headspan score`."),
     ] = "keep",
     bins: Annotated[
         list[str] | None,

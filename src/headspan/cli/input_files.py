@@ -75,8 +75,9 @@ def _pieces(stream: BinaryIO, name: str) -> Iterator[str]:
         while piece := text.read(_READ):
             yield piece
     except UnicodeDecodeError as error:
+        byte = error.object[error.start]
         raise HeadspanError(
-            f"{input_name(name)}: is not UTF-8: it has the byte {error.object[error.start]:#04x}"
+            f"{input_name(name)}: is not UTF-8: the byte {byte:#04x} is invalid"
         ) from error
     except UNREADABLE as error:
         raise HeadspanError(f"{input_name(name)}: cannot be read: {error}") from error

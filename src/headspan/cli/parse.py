@@ -107,8 +107,8 @@ def evaluate(
     punct: Annotated[
         Punct | None,
         typer.Option(
-            help="Which words are punctuation and not scored, as in `headspan score`; by default "
-            "as in training."
+            help="Punctuation to leave out of the scores, as in `headspan score`; by default as in "
+            "training."
         ),
     ] = None,
     subtypes: Annotated[
