@@ -161,7 +161,7 @@ class Parser:
 
     def _bounded(self, sentences: Iterable[Sentence | Sequence[str]]) -> Iterator[Sentence]:
         """The sentences, unless one is too long."""
-        whole = self.config.model.structure == "joint"
+        whole = self.network.structure.needs_dense_scores
         for number, given in enumerate(sentences, 1):
             sentence = _as_sentence(given)
             check_parsed(len(sentence), f"sentence {number}", whole=whole)

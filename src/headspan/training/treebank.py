@@ -6,13 +6,17 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
 
 from headspan import conllu
 from headspan.config import Data
 from headspan.conllu import NO_HEAD, Sentence
 from headspan.model.batching import batches, summed_batches
 from headspan.nn.inputs import Inputs, Vocabularies, prepare
-from headspan.nn.losses import padded
 from headspan.nn.network import Gold
 from headspan.nn.subwords import SubwordTokenizer
 from headspan.plumbing import limits
@@ -129,3 +133,11 @@ def tensors(
         ],
     )
     return prepare(sentences, vocabularies, tokenizer, hide=hide), gold
+
+
+def padded(rows: list[Any], width: int, shape: tuple[int, ...] = ()) -> Tensor:
+    """Rows of numbers as one tensor, −1 beyond their ends."""
+    out = np.full((len(rows), width, *shape), -1, np.int64)
+    for b, row in enumerate(rows):
+        out[b, : len(row)] = row
+    return torch.from_numpy(out)
