@@ -58,11 +58,11 @@ def test_the_csv_is_the_breakdown(systems: tuple[Path, Path, Path], out: Path) -
     gold, arc, _ = systems
     evaluation = score(conllu.read(gold), conllu.read(arc), punct="upos")
     for by, measure in FIGURE_4.items():
-        found = [row for row in rows(out / f"{by}.csv") if row["system"] == "Arcs & co"]
-        wanted = breakdown(evaluation, by)
-        assert [row["bin"] for row in found] == list(wanted)
-        for row in found:
-            s = wanted[row["bin"]][measure]
+        written = [row for row in rows(out / f"{by}.csv") if row["system"] == "Arcs & co"]
+        expected = breakdown(evaluation, by)
+        assert [row["bin"] for row in written] == list(expected)
+        for row in written:
+            s = expected[row["bin"]][measure]
             assert float(row["f1"]) == s.f1
             assert (float(row["precision"]), float(row["recall"])) == (s.precision, s.recall)
             assert (int(row["gold"]), int(row["predicted"])) == (s.gold, s.system)
@@ -72,15 +72,15 @@ def test_the_csv_is_the_breakdown(systems: tuple[Path, Path, Path], out: Path) -
 def test_differences_by_relation_have_intervals(
     systems: tuple[Path, Path, Path], out: Path
 ) -> None:
-    found = {row["relation"]: row for row in rows(out / "relation.csv")}
-    assert "punct" not in found  # it is left out
-    assert float(found["det"]["difference"]) > 0
-    assert float(found["obj"]["difference"]) < 0
-    assert float(found["nsubj"]["first"]) == 100
+    by_relation = {row["relation"]: row for row in rows(out / "relation.csv")}
+    assert "punct" not in by_relation  # it is left out
+    assert float(by_relation["det"]["difference"]) > 0
+    assert float(by_relation["obj"]["difference"]) < 0
+    assert float(by_relation["nsubj"]["first"]) == 100
     gold, arc, span = map(str, systems)
     first, second = read_systems(gold, [arc, span], ["a", "b"], punct="upos")
     again = gaps(first, second, "relation", "las", samples=50)
-    assert float(found["obj"]["low"]) == again["obj"].low
+    assert float(by_relation["obj"]["low"]) == again["obj"].low
     assert again["obj"].low <= again["obj"].second - again["obj"].first <= again["obj"].high
     same = gaps(first, first, "upos", "las", samples=20)
     assert {(gap.low, gap.high) for gap in same.values()} == {(0.0, 0.0)}
@@ -110,9 +110,11 @@ def test_seeds_of_a_system_are_counted_together(
     assert gaps(twice, alone, "upos", "las", samples=20) == words  # gold words are not doubled
     out = tmp_path / "out"
     headspan("experiment", "analyse", gold, arc, span, span, "-o", out, "--names", "both,span,both")
-    found = rows(out / "sentence_length.csv")
-    assert [(row["system"], row["seeds"]) for row in found[::5]] == [("both", "2"), ("span", "1")]
-    assert found[0]["gold"] == found[5]["gold"] == found[0]["predicted"]  # words, not words × seeds
+    lengths = rows(out / "sentence_length.csv")
+    assert [(row["system"], row["seeds"]) for row in lengths[::5]] == [("both", "2"), ("span", "1")]
+    assert (
+        lengths[0]["gold"] == lengths[5]["gold"] == lengths[0]["predicted"]
+    )  # words, not words × seeds
     text = (out / "differences.md").read_text(encoding="utf-8")
     assert text.startswith("# Where both (first of 2 seeds) and span differ most")
 

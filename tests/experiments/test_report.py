@@ -44,11 +44,11 @@ def test_means_deviations_and_differences(plan: Path, stub: list[str], tmp_path:
     name, again = read_folder(out)
     assert again == runs
     results = gather(name, again, out, parse=wrong, samples=200)
-    found = as_json(results)
+    report = as_json(results)
     words = sum(
         tag != "PUNCT" for s in conllu.read(runs[0].settings["data.test"]) for tag in s.upos
     )
-    span, arc = found["cells"]
+    span, arc = report["cells"]
     assert span["dev_las"] == {"mean": 91.5, "deviation": pytest.approx(0.5**0.5)}
     assert span["dev_uas"]["mean"] == 93.5
     assert arc["dev_las"]["mean"] == 89.5
@@ -58,13 +58,13 @@ def test_means_deviations_and_differences(plan: Path, stub: list[str], tmp_path:
     assert span["test_las"]["deviation"] == pytest.approx((las[0] - las[1]) / 2**0.5)
     assert arc["test_uas"]["mean"] == pytest.approx(100 * (words - 1) / words)
     assert span["best"] == {"model": str(out / "tiny-span-max-margin-2/model"), "dev_las": 92.0}
-    (pair,) = found["comparisons"]
+    (pair,) = report["comparisons"]
     assert (pair["first"]["structure"], pair["seeds"]) == ("arc", (1, 2))
     assert pair["uas"]["difference"] == pytest.approx(100 / words)
     assert pair["las"]["difference"] == pytest.approx(100 / words)
     assert pair["las"]["second"] == pytest.approx(sum(las) / 2)
     assert pair["las"]["p"] > 0.05  # one word
-    assert [r["best_epoch"] for r in found["runs"]] == [2] * 4
+    assert [r["best_epoch"] for r in report["runs"]] == [2] * 4
     text = as_markdown(results)
     assert "| tiny | span | max-margin | 2 | 93.50 ± 0.71 | 91.50 ± 0.71 | 100.00 ± 0.00 |" in text
     assert "4 of 4 runs are finished" in text
@@ -126,11 +126,11 @@ def test_damaged_or_mixed_runs_are_named_and_left_out(
         (first / "run.json", "[]"),
     ):
         file.write_text(content, encoding="utf-8")
-        found = gather("small", runs, out, parse=wrong, samples=2)
-        text = as_markdown(found)
+        results = gather("small", runs, out, parse=wrong, samples=2)
+        text = as_markdown(results)
         assert f"- {runs[0].name} failed: its record cannot be used: {file}: " in text
         assert "3 of 4 runs are finished" in text
-        assert [len(cell.results) for cell in found.cells] == [1]  # the second seed
+        assert [len(cell.results) for cell in results.cells] == [1]  # the second seed
     record["config"]["training"]["unheard_of"] = 1
     (second / "run.json").write_text(json.dumps(record), encoding="utf-8")
     (note,) = (n for n in gather("x", runs, out, parse=wrong).notes if "not averaged" in n)
@@ -229,12 +229,12 @@ def test_the_documented_results_are_those_of_the_runs(name: str) -> None:
         what = f"`{second.structure}` − `{first.structure}`"
         if first.structure == second.structure:
             what = f"`{second.loss}` − `{first.loss}`, `{first.structure}`"
-        found = [line.split(" | ") for line in lines if line.startswith(f"| {what} | ")]
+        rows_of_pair = [line.split(" | ") for line in lines if line.startswith(f"| {what} | ")]
         differences = [
             f"{pair.comparison[metric].difference:+.2f}".replace("-", "−")
             for metric in ("uas", "las")
         ]
-        documented = [[cell[1], cell[2], cell[5]] for cell in found]
+        documented = [[cell[1], cell[2], cell[5]] for cell in rows_of_pair]
         assert [str(len(pair.seeds)), *differences] in documented
 
 

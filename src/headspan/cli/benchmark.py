@@ -9,7 +9,7 @@ import typer
 
 from headspan import conllu
 from headspan.cli.input_files import is_conll, read_text
-from headspan.cli.options import Int8, Json, Model, show, terminal
+from headspan.cli.options import Int8, Json, Model, load_parser, show, terminal
 from headspan.plumbing.errors import HeadspanError
 
 if TYPE_CHECKING:
@@ -39,16 +39,12 @@ def benchmark(
         counts = [0]
     if min(counts) < 1:
         raise HeadspanError(f"--threads {threads}: expected numbers such as 1,2")
-    from headspan.model.parser import Parser
     from headspan.model.throughput import measure
 
     work = [s for s in conllu.read(source) if len(s)] if is_conll(source) else read_text(source)
     if not work:
         raise HeadspanError(f"{source}: has no sentences")
-    parser = Parser.load(model)
-    if int8:
-        parser.use_int8()
-    speeds = measure(parser, work, threads=counts, repeat=repeat)
+    speeds = measure(load_parser(model, int8), work, threads=counts, repeat=repeat)
     if json_:
         print(json.dumps([_as_json(speed) for speed in speeds], indent=2))
     else:

@@ -19,12 +19,6 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
-_RATES = (
-    "sentences_per_second",
-    "words_per_second",
-    "sentences_per_second_without_encoder",
-    "words_per_second_without_encoder",
-)  # properties of a SpeedRow
 
 
 @app.command()
@@ -201,10 +195,7 @@ def speed(
         {model: Parser.load(model) for model in models}, sentences, threads=threads, repeat=repeat
     )
     if json_:
-        table_rows = [
-            {**vars(row), **{name: getattr(row, name) for name in _RATES}} for row in rows
-        ]
-        report = {"treebank": treebank, "speeds": table_rows}
+        report = {"treebank": treebank, "speeds": [{**vars(row), **row.rates} for row in rows]}
         print(json.dumps(report, ensure_ascii=False, indent=2))
         return
     table = Table(box=None, pad_edge=False)
@@ -220,6 +211,6 @@ def speed(
     for row in rows:
         table.add_row(
             row.model, row.structure, row.device, row.bucket, f"{row.sentences:,}",
-            f"{row.words:,}", *(f"{getattr(row, name):,.0f}" for name in _RATES),
+            f"{row.words:,}", *(f"{rate:,.0f}" for rate in row.rates.values()),
         )  # fmt: skip
     show(terminal(), table)

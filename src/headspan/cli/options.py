@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 from rich.console import Console, RenderableType
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from headspan.conllu import Reader
+
+if TYPE_CHECKING:
+    from headspan.model.parser import Parser
 
 Input = Annotated[
     str,
@@ -63,6 +66,14 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instea
 
 _T = TypeVar("_T")
 _REASONS = 10  # printed before the total
+
+
+def load_parser(model: str, int8: bool) -> Parser:
+    """Load a parser as the options --model and --int8 say."""
+    from headspan.model.parser import Parser
+
+    parser = Parser.load(model)
+    return parser.use_int8() if int8 else parser
 
 
 def terminal() -> Console:

@@ -23,6 +23,7 @@ from headspan.cli.options import (
     Output,
     Pretokenized,
     Retag,
+    load_parser,
     terminal,
     with_progress,
 )
@@ -34,7 +35,6 @@ from headspan.scoring import Punct, Subtypes
 
 if TYPE_CHECKING:
     from headspan.model.parse_result import Parse
-    from headspan.model.parser import Parser
 
 _Format = Literal["conllu", "conllx", "json", "tree"]
 
@@ -81,7 +81,7 @@ def parse(
         raise HeadspanError("--best needs --format json: other formats have one tree per sentence")
     if confidence and format == "conllx":
         raise HeadspanError("--confidence needs another --format: CoNLL-X has no column for it")
-    parser = _load(model, int8)
+    parser = load_parser(model, int8)
     segment = partial(parser.sentences, lines=lines, pretokenized=pretokenized)
     read = chain.from_iterable(sentences(name, segment) for name in inputs)
     tagged = _tagged(read, parser.config.model.embeddings.columns)
@@ -134,7 +134,7 @@ def evaluate(
     from headspan.scoring import report
     from headspan.text import raw_text
 
-    parser = _load(model, int8)
+    parser = load_parser(model, int8)
     with conllu.read(gold) as reader:
         treebank = [s for s in reader if len(s)]
     if raw and parser.segmenter is None:
@@ -154,13 +154,6 @@ def evaluate(
         print(json.dumps(report.as_json(result), ensure_ascii=False, indent=2))
     else:
         terminal().print(report.score_table(result))
-
-
-def _load(model: str, int8: bool) -> Parser:
-    from headspan.model.parser import Parser
-
-    parser = Parser.load(model)
-    return parser.use_int8() if int8 else parser
 
 
 def _tagged(read: Iterator[Sentence], columns: Sequence[str]) -> Iterator[Sentence]:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from headspan.cli.options import Int8, Model
+from headspan.cli.options import Int8, Model, load_parser
 
 
 def serve(
@@ -46,14 +46,13 @@ def serve(
     SIGINT or SIGTERM the service finishes accepted requests and stops; a second signal stops it
     at once.
     """
-    from headspan.model.parser import load
     from headspan.serve import Limits, create_app, run
     from headspan.serve.guard import hosts_of
 
     limits = Limits(body=max_body, words=max_words, sentence=max_sentence, waiting=max_waiting)
     token = os.environ.get("HEADSPAN_TOKEN") or None
     app = create_app(
-        load(model).use_int8() if int8 else load(model),
+        load_parser(model, int8),
         name=Path(model).name,
         limits=limits,
         token=token,

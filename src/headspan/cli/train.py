@@ -46,12 +46,12 @@ def train(
         raise HeadspanError(f"{output}: has a checkpoint already; use --resume, or another folder")
     with processes.joined():
         trainer = Trainer(settings, output)
-        found = resume and trainer.resume()
+        resumed = resume and trainer.resume()
         if processes.rank():
             trainer.run()
             return  # through the end of the block, where it waits for the others
         if resume:
-            _say_where(trainer, found)
+            _say_where(trainer, resumed)
         _say_what_comes(trainer)
         with _Watch() as watch:
             trainer.run(watch)
@@ -76,9 +76,9 @@ def _overrides(arguments: list[str]) -> dict[str, str]:
     return overrides
 
 
-def _say_where(trainer: Trainer, found: bool) -> None:
+def _say_where(trainer: Trainer, resumed: bool) -> None:
     where = f"{trainer.folder} has no checkpoint yet: starting from the beginning"
-    if found:
+    if resumed:
         at = trainer.progress
         where = f"resuming after {at.epoch} of {trainer.config.training.epochs} epochs"
         where += f" and {at.step} steps" if at.step else ""

@@ -270,5 +270,5 @@ def _pair(first: Cell, second: Cell, samples: int) -> Pair | None:
         [tests[0][seed] for seed in seeds], [tests[1][seed] for seed in seeds], samples=samples
     )
     differ = differences(_settings(first.results[0]), _settings(second.results[0]))
-    also = [d for d in differ if d[0] not in ("model.structure", "model.loss")]
-    return Pair(first, second, tuple(seeds), comparison, tuple(also))
+    others = [d for d in differ if d[0] not in ("model.structure", "model.loss")]
+    return Pair(first, second, tuple(seeds), comparison, tuple(others))

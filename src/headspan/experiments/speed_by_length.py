@@ -36,20 +36,14 @@ class SpeedRow:
     """The seconds from word vectors to labelled trees: scoring, decoding, relations."""
 
     @property
-    def sentences_per_second(self) -> float:
-        return self.sentences / self.seconds
-
-    @property
-    def words_per_second(self) -> float:
-        return self.words / self.seconds
-
-    @property
-    def sentences_per_second_without_encoder(self) -> float:
-        return self.sentences / self.without_encoder
-
-    @property
-    def words_per_second_without_encoder(self) -> float:
-        return self.words / self.without_encoder
+    def rates(self) -> dict[str, float]:
+        """Sentences and words per second, with and without the encoder and the BiLSTM."""
+        timings = {"": self.seconds, "_without_encoder": self.without_encoder}
+        return {
+            f"{unit}_per_second{suffix}": getattr(self, unit) / seconds
+            for suffix, seconds in timings.items()
+            for unit in ("sentences", "words")
+        }
 
 
 def devices() -> list[str]:
