@@ -20,9 +20,7 @@ MODULES = (
     "headspan.tree",
     "headspan.pseudoprojective",
     "headspan.inference",
-    "headspan.inference.headed_span",
-    "headspan.inference.arc",
-    "headspan.inference.joint",
+    "headspan.registries",
     "headspan.scoring",
     "headspan.text",
     "headspan.render",
@@ -52,8 +50,10 @@ def _module(name: str) -> Iterator[str]:
         thing = getattr(module, public)
         if isinstance(thing, FunctionType):
             yield f"### `{public}{_signature(thing)}`\n\n{_doc(thing)}\n"
-        elif isinstance(thing, type) and thing.__module__.startswith("headspan"):
-            yield from _class(public, thing)
+        else:
+            kind = thing if isinstance(thing, type) else type(thing)  # a structure is an object
+            if kind.__module__.startswith("headspan"):
+                yield from _class(public, kind)
 
 
 def _public(module: ModuleType) -> list[str]:

@@ -77,12 +77,11 @@ def _root(
 
 def main() -> None:
     """Run the command line. A mistake of the user is one line, with exit code 2."""
-    signal.signal(
-        signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM)
-    )  # so that temporary files are removed
+    # ending with an exception removes temporary files
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # characters that a terminal lacks
+            stream.reconfigure(errors="replace")  # for characters that a terminal lacks
     try:
         app()
         if sys.stdout is not None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-
-from headspan.plumbing.processes import available_cores
 
 _MEMORY = 3 << 29
 """Bytes that a process may come to need: libraries and model, and the longest sentence."""
@@ -40,7 +39,8 @@ def share(processes: int | None = None) -> Share:
 
 def cpus() -> int:
     """The cores that this process may use, a container's quota considered."""
-    cores = available_cores()
+    has_affinity = hasattr(os, "sched_getaffinity")
+    cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
     try:
         quota, period = (_CGROUP / "cpu.max").read_text(encoding="ascii").split()
         allowed = math.ceil(int(quota) / int(period))

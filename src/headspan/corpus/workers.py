@@ -15,7 +15,6 @@ from multiprocessing.process import BaseProcess
 from headspan.corpus.chunks import Chunk, Shard
 from headspan.corpus.shards import Work
 from headspan.plumbing.errors import HeadspanError
-from headspan.plumbing.processes import ending
 
 _TRIES = 2  # that a chunk has if the process that parses it dies
 _READY = "ready"
@@ -111,7 +110,7 @@ class _Worker:
         self._process.join()
         code = self._process.exitcode or 0
         self.pipe.close()
-        return ending(code)
+        return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
 
     def end(self) -> None:
         """End it now; what it was writing stays under a temporary name."""

@@ -20,7 +20,7 @@ from headspan.plumbing.files import open_output, reason
 CHECKPOINT, MODEL, LOG = "checkpoint.safetensors", "model", "log.jsonl"
 PLAN, RECORD, OUTPUT, TEST = "plan.json", "run.json", "train.log", "test.conllu.xz"
 _LOCK = ".lock"
-_ENTRY = ("epoch", "dev_uas", "dev_las", "seconds")  # of the log
+_ENTRY = ("epoch", "dev_uas", "dev_las", "seconds")  # the numbers in every log entry
 
 State = Literal["waiting", "running", "stopped", "failed", "finished"]
 

@@ -29,7 +29,6 @@ from headspan.experiments.run_folder import (
     write_record,
 )
 from headspan.plumbing.errors import HeadspanError
-from headspan.plumbing.processes import available_cores, ending
 
 _PAUSE = 0.2  # seconds between checks of the trainings
 _GRACE = 120.0  # seconds that a training has to write its checkpoint
@@ -112,7 +111,7 @@ def _other_settings(job: RunProcess) -> bool:
 
 def _environment(workers: int) -> dict[str, str]:
     """Share the cores among the workers, unless the user has set the number of threads."""
-    threads = max(1, available_cores() // workers)
+    threads = max(1, (os.cpu_count() or 1) // workers)
     return {"OMP_NUM_THREADS": str(threads), **os.environ}
 
 
@@ -162,8 +161,9 @@ def _ended(job: RunProcess) -> bool:
 
 def why_failed(folder: Path, code: int) -> str:
     """The reason why a process failed, in one line."""
-    printed = last_line(folder).removeprefix("headspan: ") if code > 0 else ""
-    return printed or ending(code)
+    if code < 0:
+        return f"was ended by {signal.Signals(-code).name}"
+    return last_line(folder).removeprefix("headspan: ") or f"ended with {code}"
 
 
 def _record(job: RunProcess, state: Any, error: str) -> None:

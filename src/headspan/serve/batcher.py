@@ -23,7 +23,7 @@ TURN = 64
 
 
 class QueueFullError(Exception):
-    """Too many words are waiting to take more. `seconds`: when to try again."""
+    """No more work is taken, since too many words are waiting. `seconds`: when to try again."""
 
     def __init__(self, seconds: int) -> None:
         super().__init__(f"try again in {seconds} s")
