@@ -328,9 +328,9 @@ def test_the_progress_table_shows_every_run(
     assert "data[old]/x [/INST]" in console.export_text()
 
 
-def test_file_names_are_those_of_training() -> None:
+def test_names_are_those_of_training() -> None:
     from headspan.experiments import run_folder
     from headspan.training import loop
 
-    ours = (run_folder.CHECKPOINT, run_folder.MODEL, run_folder.LOG)
-    assert ours == (loop.CHECKPOINT, loop.MODEL, loop.LOG)
+    names = run_folder.CHECKPOINT, run_folder.MODEL, run_folder.LOG
+    assert names == (loop.CHECKPOINT, loop.MODEL, loop.LOG)

@@ -114,7 +114,7 @@ def _say_what_comes(trainer: Trainer) -> None:
 
 
 class _Watch:
-    """A progress bar in a terminal; otherwise one line per epoch."""
+    """A progress bar in a terminal, one line per epoch elsewhere."""
 
     def __init__(self) -> None:
         self.console = Console(file=sys.stderr)
@@ -163,6 +163,6 @@ class _Watch:
 
 
 def _losses(event: dict[str, Any]) -> str:
-    """The losses of trees, relations and, if there is a tagger, tags."""
+    """Those on trees, relations and, if there is a tagger, tags."""
     names = ("parse", "label", "tag") if event["tag"] else ("parse", "label")
     return " + ".join(f"{event[name]:.3f}" for name in names)
