@@ -102,7 +102,7 @@ def test_long_sentences_count_by_their_words(batcher: Batcher, recorder: Recorde
 
 def test_options_and_constraints_divide_a_round(batcher: Batcher, recorder: Recorder) -> None:
     held_up(batcher, recorder)
-    bound = {2: Constraints(required_arcs=[(1, 2)])}
+    bound = {2: Constraints(required_arcs=[(1, 2)]), 3: Constraints(required_arcs=[(2, 1)])}
     jobs = [
         batcher.submit(job("a")),
         batcher.submit(job("b", wanted=Wanted(k=3))),
@@ -114,9 +114,9 @@ def test_options_and_constraints_divide_a_round(batcher: Batcher, recorder: Reco
         submitted.result(60)
     plain = {"confidence": False, "k": 1, "constraints": None, "retag": False}
     assert recorder.calls[1:] == [
-        (["a0", "d0", "d2"], plain),
+        (["a0", "d0"], plain),
         (["b0", "c0"], plain | {"k": 3}),
-        (["d1"], plain | {"constraints": [bound[2]]}),
+        (["d1", "d2"], plain | {"constraints": [bound[2], bound[3]]}),
     ]
 
 

@@ -210,13 +210,13 @@ class Batcher:
         if not units:
             return
         wanted = units[0].job.wanted
-        constraints = units[0].constraints
+        constraints = [unit.constraints for unit in units] if units[0].constraints else None
         try:
             parses = self.parser.parse(
                 [unit.sentence for unit in units],
                 confidence=wanted.confidence,
                 k=wanted.k,
-                constraints=None if constraints is None else [constraints],
+                constraints=constraints,
                 retag=wanted.retag,
             )
         except Exception as error:
@@ -246,10 +246,8 @@ def _located(error: Exception, unit: _Unit) -> Exception:
 
 
 def _alike(units: list[_Unit]) -> list[list[_Unit]]:
-    """Group units that can be parsed together; a constrained one is alone."""
-    alone = [[unit] for unit in units if unit.constraints is not None]
-    free: defaultdict[Wanted, list[_Unit]] = defaultdict(list)
+    """Group units that can be parsed together; constraints, which can fail, are kept apart."""
+    groups: defaultdict[tuple[Wanted, bool], list[_Unit]] = defaultdict(list)
     for unit in units:
-        if unit.constraints is None:
-            free[unit.job.wanted].append(unit)
-    return [*free.values(), *alone]
+        groups[unit.job.wanted, unit.constraints is not None].append(unit)
+    return list(groups.values())
