@@ -194,6 +194,8 @@ def _put(temporary: Path, target: Path) -> None:
 
 def _exchanged(one: Path, other: Path) -> bool:
     """Let two names change places in one step; False where that cannot be."""
+    if sys.platform == "win32":
+        return False
     rename = getattr(ctypes.CDLL(None), "renameat2", None)
     if rename is None:
         return False
@@ -202,6 +204,8 @@ def _exchanged(one: Path, other: Path) -> bool:
 
 def _sync(path: Path) -> None:
     """Make sure that a file, or the names in a folder, outlive a power failure."""
+    if sys.platform == "win32":  # syncs neither a folder nor a file that is open for reading
+        return
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
