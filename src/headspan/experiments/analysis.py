@@ -238,18 +238,13 @@ def _wide(text: str, width: int) -> str:
 
 def _column(sentence: Sentence, right: Sequence[bool], counts: Sequence[bool]) -> list[str]:
     try:
-        drawn = draw_tree(sentence)
+        lines = [f"{d.branches}{d.form}{d.blanks}{d.relation}" for d in draw_tree(sentence)]
     except TreeError:  # more than one root cannot be drawn, but the heads can be listed
-        return [
-            f"{'  ' if fine or not counted else '✗ '}{form} ← {head} {relation}"
-            for form, head, relation, fine, counted in zip(
-                sentence.forms, sentence.heads, sentence.deprels, right, counts, strict=True
-            )
-        ]
+        rows = zip(sentence.forms, sentence.heads, sentence.deprels, strict=True)
+        lines = [f"{form} ← {head} {relation}" for form, head, relation in rows]
     return [
-        f"{'  ' if fine or not counted else '✗ '}{line.branches}{line.form}{line.blanks}"
-        f"{line.relation}"
-        for line, fine, counted in zip(drawn, right, counts, strict=True)
+        f"{'✗' if counted and not fine else ' '} {line}"
+        for line, fine, counted in zip(lines, right, counts, strict=True)
     ]
 
 

@@ -15,7 +15,7 @@ from headspan import conllu
 from headspan.conllu import Sentence
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.files import open_output
-from headspan.scoring import BREAKDOWNS, Bins, Evaluation, Punct, Score, breakdown, score
+from headspan.scoring import Bins, Evaluation, Punct, Score, breakdown, score
 
 FIGURE_4: Mapping[str, str] = {
     "sentence_length": "uas",
@@ -230,8 +230,3 @@ def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object
     table.writerows(rows)
     with open_output(path) as stream:
         stream.write(text.getvalue().encode())
-
-
-def title(by: str) -> str:
-    """The title of a breakdown."""
-    return BREAKDOWNS[by]

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headspan.experiments.measures import Gap, Series, title
+from headspan.experiments.measures import Gap, Series
 from headspan.plumbing.files import open_output
 from headspan.render.raster import check_matplotlib
+from headspan.scoring import BREAKDOWNS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +91,7 @@ def _lines(axes: Axes, by: str, systems: Mapping[str, Series], measure: str) -> 
     axes.set_ylim(max(-room, lowest - room), min(100.0 + room, highest + room))
     axes.set_xlim(-0.3, len(shown) - 0.7)
     axes.set_xticks(list(places), shown)
-    axes.set_xlabel(title(by))
+    axes.set_xlabel(BREAKDOWNS[by])
     axes.set_ylabel("UAS (%)" if by == "sentence_length" else "F1 (%)")
 
 
@@ -126,7 +127,7 @@ def draw_bars(
         side: Any = {"transform": axes.transAxes, "va": "bottom", "fontsize": 9}
         axes.text(0, 1.01, f"← better with {_short(names[0])}", ha="left", **side)
         axes.text(1, 1.01, f"better with {_short(names[1])} →", ha="right", **side)
-        axes.set_ylabel(f"{title(by)} (gold words)")
+        axes.set_ylabel(f"{BREAKDOWNS[by]} (gold words)")
         _save(figure, path)
 
 
