@@ -12,7 +12,7 @@ from rich.table import Table
 from headspan.cli.options import Json, show, terminal
 from headspan.cli.progress import Watch
 from headspan.plumbing.errors import HeadspanError
-from headspan.scoring import Punct
+from headspan.treebank_conventions import Punct
 
 app = typer.Typer(
     help="Run and report grids of trainings, analyse errors, measure speed.",

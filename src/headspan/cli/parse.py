@@ -31,7 +31,7 @@ from headspan.cli.tree_text import tree_text
 from headspan.conllu import Sentence
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.files import open_output
-from headspan.scoring import Punct, Subtypes
+from headspan.treebank_conventions import Punct, Subtypes
 
 if TYPE_CHECKING:
     from headspan.model.parse_result import Parse

@@ -29,7 +29,7 @@ from headspan.experiments.run_folder import (
     write_record,
 )
 from headspan.plumbing.errors import HeadspanError
-from headspan.plumbing.machine import usable_cores
+from headspan.plumbing.machine import exit_reason, usable_cores
 
 _PAUSE = 0.2  # seconds between checks of the trainings
 _GRACE = 120.0  # seconds that a training has to write its checkpoint
@@ -162,9 +162,8 @@ def _ended(job: RunProcess) -> bool:
 
 def why_failed(folder: Path, code: int) -> str:
     """The reason why a process failed, in one line."""
-    if code < 0:
-        return f"was ended by {signal.Signals(-code).name}"
-    return last_line(folder).removeprefix("headspan: ") or f"ended with {code}"
+    printed = last_line(folder).removeprefix("headspan: ") if code > 0 else ""
+    return printed or exit_reason(code)
 
 
 def _record(job: RunProcess, state: Any, error: str) -> None:
