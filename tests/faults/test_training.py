@@ -69,8 +69,8 @@ def test_a_killed_process_costs_no_more_than_its_epoch(
     done = torchrun(KILLED, mark, 0, 2, 2, "train", settings, "-o", cut, "--resume", restarts=1)
     assert done.returncode == 0, done.stderr
     assert mark.exists()
-    assert "going on after 1 of 3 epochs" in done.stderr
-    assert "going on after 2 of 3 epochs" in done.stderr
+    assert "resuming after 1 of 3 epochs" in done.stderr
+    assert "resuming after 2 of 3 epochs" in done.stderr
     assert epochs(cut) == epochs(whole) == [1, 2, 3]
     a, b = (Parser.load(folder / MODEL).network.state_dict() for folder in (whole, cut))
     for name in a:

@@ -1,4 +1,4 @@
-"""A small model that was trained for a moment, and the service around it."""
+"""A small model, trained for a few seconds, and the service around it."""
 
 import random
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from training.conftest import sentence
 
 @pytest.fixture(scope="session")
 def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of sentences such as "the dog sees a cat ."; it needs no tags, and finds words."""
+    """A model of sentences such as "the dog sees a cat ."; it reads no tags, and segments text."""
     folder = tmp_path_factory.mktemp("service")
     rng = random.Random(7)
     treebank = [sentence(rng, k) for k in range(150)]

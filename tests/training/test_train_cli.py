@@ -83,7 +83,7 @@ def test_evaluate_is_parse_and_score(run: Path, treebank: Path, tmp_path: Path) 
     found = json.loads(headspan("evaluate", treebank / "dev.conllu", "-m", model, "--json").stdout)
     assert found["las"] == scored["las"]
     raw = headspan("evaluate", treebank / "dev.conllu", "-m", model, "--raw", code=2)
-    assert "has no segmenter; --raw needs one" in raw.stderr
+    assert "has no segmenter, which --raw needs" in raw.stderr
 
 
 def test_info(run: Path) -> None:
@@ -140,7 +140,7 @@ def test_parse_mistakes(run: Path, tmp_path: Path) -> None:
     asked = headspan("parse", "a b", "-m", model, "--best", 2, code=2)
     assert "--best needs --format json" in asked.stderr
     asked = headspan("parse", "a b", "-m", model, "--confidence", "--format", "conllx", code=2)
-    assert "CoNLL-X has no place for it" in asked.stderr
+    assert "CoNLL-X has no column for it" in asked.stderr
     assert "no such file" in headspan("parse", "typo.conllu", "-m", model, code=2).stderr
     assert headspan("parse", "", "-m", model).stdout == ""
     (tmp_path / "latin.txt").write_bytes(b"caf\xe9 au lait")

@@ -1,4 +1,4 @@
-"""headspan train: a parser from a treebank."""
+"""headspan train."""
 
 from __future__ import annotations
 
@@ -18,21 +18,23 @@ if TYPE_CHECKING:
 
 def train(
     context: typer.Context,
-    config: Annotated[str, typer.Argument(metavar="CONFIG.toml", help="The configuration.")],
+    config: Annotated[str, typer.Argument(metavar="CONFIG.toml", help="Configuration, in TOML.")],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the run lives.")
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder of the run.")
     ],
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Go on from the checkpoint in FOLDER, if there is one yet."),
+        typer.Option(
+            "--resume", help="Resume from the checkpoint in FOLDER, or start if there is none."
+        ),
     ] = False,
 ) -> None:
-    """Train a parser. The best model by dev LAS is kept in FOLDER/model.
+    """Train a parser; the best model by dev LAS is kept in FOLDER/model.
 
-    Every key of the configuration can be set here too: `--training.epochs 5`,
-    `--data.train my.conllu`. After each epoch, and when it is interrupted, the run writes a
-    checkpoint; with `--resume` it goes on exactly there. FOLDER/log.jsonl has the scores. Under
-    `torchrun` several processes share every batch.
+    Every key of the configuration is also an option: `--training.epochs 5`,
+    `--data.train my.conllu`. The run writes a checkpoint after each epoch and when it is
+    interrupted, and `--resume` continues exactly from there. The scores are in FOLDER/log.jsonl.
+    Under `torchrun`, several processes share every batch.
     """
     overrides = _overrides(context.args)
     from headspan.config import read_config
@@ -41,17 +43,15 @@ def train(
 
     settings = read_config(config, overrides)
     if (output / CHECKPOINT).exists() and not resume:
-        raise HeadspanError(
-            f"{output}: has a checkpoint already; --resume goes on with it, or name another folder"
-        )
+        raise HeadspanError(f"{output}: has a checkpoint already; use --resume, or another folder")
     with processes.joined():
         trainer = Trainer(settings, output)
-        found = resume and trainer.resume()
+        resumed = resume and trainer.resume()
         if processes.rank():
             trainer.run()
             return  # through the end of the block, where it waits for the others
         if resume:
-            _say_where(trainer, found)
+            _say_where(trainer, resumed)
         _say_what_comes(trainer)
         with _Watch() as watch:
             trainer.run(watch)
@@ -60,8 +60,8 @@ def train(
 
 
 def _overrides(arguments: list[str]) -> dict[str, str]:
-    """`--dotted.key value` or `--dotted.key=value`, as typed."""
-    found: dict[str, str] = {}
+    """The keys and values of options `--dotted.key value` or `--dotted.key=value`."""
+    overrides: dict[str, str] = {}
     rest = list(arguments)
     while rest:
         option = rest.pop(0)
@@ -72,15 +72,15 @@ def _overrides(arguments: list[str]) -> dict[str, str]:
             if not rest:
                 raise HeadspanError(f"{option}: expected a value after it")
             value = rest.pop(0)
-        found[key] = value
-    return found
+        overrides[key] = value
+    return overrides
 
 
-def _say_where(trainer: Trainer, found: bool) -> None:
+def _say_where(trainer: Trainer, resumed: bool) -> None:
     where = f"{trainer.folder} has no checkpoint yet: starting from the beginning"
-    if found:
+    if resumed:
         at = trainer.progress
-        where = f"going on after {at.epoch} of {trainer.config.training.epochs} epochs"
+        where = f"resuming after {at.epoch} of {trainer.config.training.epochs} epochs"
         where += f" and {at.step} steps" if at.step else ""
     print(f"headspan: {where}", file=sys.stderr, flush=True)
 
@@ -103,18 +103,18 @@ def _say_what_comes(trainer: Trainer) -> None:
         f"{len(trainer.parser.vocabularies.labels.names)} relations"
     )
     steps = -(-len(trainer.batches(0)) // t.accumulate)
-    lines.append(f"about {steps:,} steps an epoch, {t.epochs} epochs")
+    lines.append(f"about {steps:,} steps per epoch, {t.epochs} epochs")
     seconds, memory = estimate(trainer)
     left = max(t.epochs - trainer.progress.epoch, 0)
     lines.append(
-        f"estimate: {seconds / 60:.1f} min an epoch and {seconds * left / 60:.0f} min in all "
+        f"estimate: {seconds / 60:.1f} min per epoch, {seconds * left / 60:.0f} min in all "
         f"without scoring dev, {memory / 2**30:.1f} GiB of memory"
     )
     print("\n".join(lines), file=sys.stderr, flush=True)
 
 
 class _Watch:
-    """A progress bar in a terminal, a line an epoch elsewhere."""
+    """A progress bar in a terminal, one line per epoch elsewhere."""
 
     def __init__(self) -> None:
         self.console = Console(file=sys.stderr)

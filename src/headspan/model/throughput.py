@@ -36,11 +36,11 @@ class Speed:
         return sum(self.stages[name] for name in ("score", "decode", "label"))
 
     @property
-    def words_a_second(self) -> float:
+    def words_per_second(self) -> float:
         return self.words / self.seconds
 
     @property
-    def words_a_cpu_second(self) -> float:
+    def words_per_cpu_second(self) -> float:
         return self.words / self.cpu_seconds
 
 
