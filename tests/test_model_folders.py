@@ -17,9 +17,9 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from headspan import conllu
-from headspan.model import folder as model_folder
-from headspan.model.folder import FILES, FORMAT, fingerprint
+from headspan.model.folder import FILES, fingerprint
 from headspan.model.parser import Parser
+from headspan.model.saving import FORMAT
 from headspan.nn.network import Network
 from headspan.nn.pretrained import empty_encoder, encoder_table
 from headspan.plumbing.errors import HeadspanError
@@ -156,15 +156,15 @@ def test_nothing_is_ever_unpickled(
 @pytest.mark.parametrize(
     ("change_of", "message"),
     [
-        (lambda t: {**t, "inputs.ends": t["inputs.ends"].double()}, "holds torch.float64"),
-        (lambda t: {**t, "inputs.ends": t["inputs.ends"].bfloat16()}, "holds torch.bfloat16"),
+        (lambda t: {**t, "inputs.ends": t["inputs.ends"].double()}, "the type torch.float64"),
+        (lambda t: {**t, "inputs.ends": t["inputs.ends"].bfloat16()}, "the type torch.bfloat16"),
         (lambda t: {**t, "inputs.ends": t["inputs.ends"].flatten()}, "has the shape"),
         (lambda t: {**t, "inputs.ends": torch.zeros(())}, "has the shape"),
         (lambda t: {**t, "inputs.ends": torch.zeros((), dtype=torch.int8),
                     "inputs.ends.scale": torch.ones(1, 1)}, "does not fit"),
-        (lambda t: {n: x for n, x in t.items() if n != "segmenter.near.bias"}, "lacks the tensor"),
-        (lambda t: {**t, "segmenter.extra": torch.zeros(1)}, "has the tensor extra"),
-        (lambda t: {**t, "../x": torch.zeros(1)}, "belongs to no part"),
+        (lambda t: {n: x for n, x in t.items() if n != "segmenter.near.bias"}, "segmenter: the tensor near.bias is missing"),
+        (lambda t: {**t, "segmenter.extra": torch.zeros(1)}, "segmenter: the tensor extra does not belong"),
+        (lambda t: {**t, "../x": torch.zeros(1)}, "does not belong"),
     ],
 )  # fmt: skip
 def test_tensors_that_do_not_fit(folder: Path, change_of: Any, message: str) -> None:
@@ -342,7 +342,7 @@ def test_encoders_of_transformers_are_saved_and_loaded(
     shape = {**TINY, "dim": 16, "n_layers": 1, "n_heads": 2, "embedding_size": 16}
     encoder = empty_encoder({"model_type": kind, **shape})
     made = Parser(
-        Network(golden.config.model, golden.vocabularies, encoder), golden.config,
+        Network(golden.config.model, golden.vocabularies.sizes(), encoder), golden.config,
         golden.vocabularies, golden.tokenizer, encoder_table(encoder),
     )  # fmt: skip
     made.save(tmp_path / "made")
@@ -421,5 +421,5 @@ def test_what_is_written_is_what_is_read(folder: Path, tmp_path: Path) -> None:
     assert Parser.load(tmp_path / "again")(WORDS) == parser(WORDS)
     assert (
         json.loads((tmp_path / "again" / "config.json").read_text(encoding="utf-8"))["format"]
-        == model_folder.FORMAT
+        == FORMAT
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from headspan.plumbing.errors import HeadspanError, named, shown
-from headspan.plumbing.files import reason
+from headspan.plumbing.files import unreadable
 
 _T = TypeVar("_T")
 
@@ -140,7 +140,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         with Path(path).open("rb") as file:
             return tomllib.load(file)
     except OSError as error:
-        raise HeadspanError(f"{path}: cannot be read: {reason(error)}") from error
+        raise unreadable(path, error) from error
     except (ValueError, RecursionError) as error:  # also a number of too many digits
         raise HeadspanError(f"{path}: is not TOML: {named(str(error), 200)}") from error
 

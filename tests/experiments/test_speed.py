@@ -11,7 +11,7 @@ from headspan import conllu
 from headspan.config import Config, Embeddings, Model
 from headspan.experiments.speed_by_length import BUCKETS, buckets, devices, made_up, speeds
 from headspan.model.parser import Parser
-from headspan.nn.inputs import Vocabularies
+from headspan.model.vocabularies import Vocabularies
 from headspan.nn.network import Network
 from headspan.plumbing.errors import HeadspanError
 
@@ -27,7 +27,7 @@ def models(treebank: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     for structure in ("span", "arc"):
         model = replace(small, structure=structure)
         vocabularies = Vocabularies.count(sentences, model)
-        parser = Parser(Network(model, vocabularies), Config(model=model), vocabularies)
+        parser = Parser(Network(model, vocabularies.sizes()), Config(model=model), vocabularies)
         parser.save(folder / structure)
         found[structure] = folder / structure
     return found

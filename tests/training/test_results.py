@@ -12,11 +12,11 @@ from headspan import conllu
 from headspan.config import Config, Data, Embeddings, Model, Tagger, Training
 from headspan.conllu import Sentence
 from headspan.inference import Constraints, arc, headed_span, joint
-from headspan.model import folder as model_folder
+from headspan.model import saving
+from headspan.model.numbering import prepare
 from headspan.model.parser import Parser
 from headspan.nn import cube
 from headspan.nn.cube import score_cube
-from headspan.nn.inputs import prepare
 from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError
 from headspan.training.calibration import (
@@ -193,7 +193,7 @@ def test_large_tables_are_kept_as_int8(
     from safetensors.torch import load_file, save_file
 
     parser = trained(treebank, tmp_path / "run")
-    monkeypatch.setattr(model_folder, "_LARGE_TABLE", 100)
+    monkeypatch.setattr(saving, "_LARGE_TABLE", 100)
     parser.save(tmp_path / "small", small=True)
     weights = tmp_path / "small" / "model.safetensors"
     tensors = load_file(weights)
@@ -242,7 +242,7 @@ def test_a_column_is_read_or_predicted(treebank: Path, tmp_path: Path) -> None:
     model = parser.config.model
     both = replace(model, embeddings=replace(model.embeddings, columns=("upos",)))
     with pytest.raises(HeadspanError, match="upos is either read or predicted"):
-        type(parser.network)(both, parser.vocabularies)
+        type(parser.network)(both, parser.vocabularies.sizes())
 
 
 def test_hugging_face_names(

@@ -15,7 +15,7 @@ from typing import IO
 from headspan import conllu
 from headspan.conllu import NO_HEAD, Format, Sentence
 from headspan.plumbing.errors import HeadspanError
-from headspan.plumbing.files import open_output, reason
+from headspan.plumbing.files import open_output, unreadable
 
 _LARGEST = 2**30  # bytes of a treebank file; the largest of UD are a tenth of it
 _SMALL = 2**20  # bytes of what lies beside treebanks
@@ -144,7 +144,7 @@ def unpack(archive: Path, wanted: re.Pattern[str], into: Path, *, beside: str) -
         what = str(error).partition("\n")[0].rstrip(":")  # tarfile goes on with all it has tried
         raise HeadspanError(f"{archive}: is not a whole .tgz archive: {what}") from error
     except OSError as error:
-        raise HeadspanError(f"{archive}: cannot be read: {reason(error)}") from error
+        raise unreadable(archive, error) from error
     return topmost
 
 

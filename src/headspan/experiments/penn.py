@@ -16,7 +16,7 @@ from headspan.experiments.corpora import (
     read_trees,
 )
 from headspan.plumbing.errors import HeadspanError
-from headspan.plumbing.files import reason
+from headspan.plumbing.files import unreadable
 
 _CONLL = (".conllx", ".conll", ".conllu", ".dep")
 
@@ -161,7 +161,7 @@ def read_malttab(path: Path, encoding: str = "utf-8") -> Iterator[Sentence]:
             f"{path}: is not {encoding}; CTB comes in gb18030 as well: --encoding gb18030"
         ) from error
     except OSError as error:
-        raise HeadspanError(f"{path}: cannot be read: {reason(error)}") from error
+        raise unreadable(path, error) from error
     rows: list[list[str]] = []
     for number, line in enumerate([*lines, ""], 1):
         cells = line.rstrip("\r").split("\t")

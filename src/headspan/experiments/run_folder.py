@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 from headspan.config import Config, from_table, to_table
 from headspan.experiments.plan import PARTS, Plan, Run, plan_table, runs_from_table
 from headspan.plumbing.errors import HeadspanError
-from headspan.plumbing.files import open_output, reason
+from headspan.plumbing.files import open_output, unreadable
 
 # as headspan.training names them; spelled out so that watching a training needs no torch
 CHECKPOINT, MODEL, LOG = "checkpoint.safetensors", "model", "log.jsonl"
@@ -46,7 +46,7 @@ def _read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise HeadspanError(f"{path}: cannot be read: {reason(error)}") from error
+        raise unreadable(path, error) from error
     except (ValueError, RecursionError) as error:
         raise HeadspanError(f"{path}: is not JSON: {error}") from error
 

@@ -17,7 +17,7 @@ from headspan.experiments.corpora import (
     unpack,
 )
 from headspan.plumbing.errors import HeadspanError
-from headspan.plumbing.files import reason
+from headspan.plumbing.files import unreadable
 
 TWELVE: Mapping[str, str] = {
     "bg_btb": "UD_Bulgarian-BTB",
@@ -155,7 +155,7 @@ def read_stats(path: Path) -> dict[str, Counts]:
         with path.open("rb") as file:
             text = file.read(_SIZES_WITHIN).decode("utf-8", "replace").partition("</size>")[0]
     except OSError as error:
-        raise HeadspanError(f"{path}: cannot be read: {reason(error)}") from error
+        raise unreadable(path, error) from error
     sizes: dict[str, Counts] = {}
     for part, inner in _SIZE.findall(text):
         numbers = {what: int(number) for what, number in _NUMBER.findall(inner)}

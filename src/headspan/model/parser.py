@@ -11,16 +11,16 @@ from typing import Any, overload
 import numpy as np
 import torch
 
-from headspan import config as configuration
 from headspan.config import Config
 from headspan.conllu import Sentence
 from headspan.inference import Constraints
 from headspan.model.batching import batches
-from headspan.model.folder import ModelFolder, find_model, packed
+from headspan.model.folder import find_model
 from headspan.model.hub import find_or_fetch, upload
-from headspan.model.loading import SEGMENTER, assemble
+from headspan.model.numbering import prepare
 from headspan.model.parse_result import Parse, Tree, without_confidences
-from headspan.nn.inputs import Vocabularies, prepare
+from headspan.model.saving import load_parser, save_parser
+from headspan.model.vocabularies import Vocabularies
 from headspan.nn.network import Network, Output, Parsed, Request
 from headspan.nn.subwords import SubwordTokenizer
 from headspan.plumbing.errors import HeadspanError
@@ -187,7 +187,7 @@ class Parser:
             self.vocabularies.tags.items(), output.tags, strict=True
         ):
             if retag or all(tag == "_" for tag in getattr(sentence, column)):
-                found[column] = [vocabulary.names[tag - 2] for tag in tags[b, : len(sentence)]]
+                found[column] = vocabulary.names_of(tags[b, : len(sentence)])
         return sentence.with_tags(**found) if found else sentence
 
     def _result(self, sentence: Sentence, output: Output, b: int, *, free: bool) -> Parse:
@@ -219,9 +219,8 @@ class Parser:
         self, parsed: Parsed, b: int, n: int, *, free: bool = True
     ) -> tuple[list[int], list[str]]:
         """Heads and labels, non-projective arcs restored if the tree is free to have some."""
-        names = self.vocabularies.labels.names
         heads: list[int] = parsed.heads[b, :n].tolist()
-        labels = [names[label - 2] for label in parsed.labels[b, :n]]
+        labels = self.vocabularies.labels.names_of(parsed.labels[b, :n])
         scheme = self.config.data.nonprojective
         if scheme == "drop":
             return heads, labels
@@ -253,25 +252,7 @@ class Parser:
         small: keep weights as float16, and large tables as int8, which takes less than half the
         room; all are float32 again when they are loaded.
         """
-        data = replace(self.config.data, train="", dev="", test="")  # paths of one machine
-        about = configuration.to_table(replace(self.config, data=data))
-        about["temperature"] = self.temperature
-        text = None
-        if self.tokenizer is not None:
-            text, about["tokenizer"] = self.tokenizer.to_json()
-            about["encoder"] = self.encoder_config
-        tensors = {
-            name: tensor.detach().cpu().contiguous()
-            for name, tensor in self.network.state_dict().items()
-        }
-        if small:
-            tensors = packed(tensors)
-        segmenter = None
-        if self.segmenter is not None:
-            weights, segmenter = self.segmenter.state()
-            tensors |= {SEGMENTER + name: tensor for name, tensor in weights.items()}
-        card = self.card or "# A headspan model\n"
-        ModelFolder(about, tensors, self.vocabularies.to_json(), text, segmenter, card).write(path)
+        save_parser(self, path, small=small)
 
     @classmethod
     def load(cls, name: str | os.PathLike[str]) -> Parser:
@@ -279,18 +260,7 @@ class Parser:
 
         Runs nothing that lies in the folder and reads nothing outside it; every tensor must fit.
         """
-        path = find_model(name)
-        found = assemble(ModelFolder.read(path), str(path))
-        return cls(
-            found.network,
-            found.config,
-            found.vocabularies,
-            found.tokenizer,
-            found.encoder_config,
-            segmenter=found.segmenter,
-            temperature=found.temperature,
-            card=found.card,
-        )
+        return load_parser(cls, find_model(name))
 
     def save_pretrained(self, path: str | os.PathLike[str]) -> None:
         """`save`, under the name that Hugging Face's libraries use."""

@@ -14,12 +14,12 @@ from torch.nn import functional
 from headspan.config import Model
 from headspan.inference import Constraints, Trees
 from headspan.nn import losses
-from headspan.nn.inputs import Inputs, Vocabularies, WordInputs
 from headspan.nn.layers import BiLSTM
 from headspan.nn.pretrained import PretrainedEncoder
 from headspan.nn.scorers import ArcScorer, LabelScorer, SpanScorer, fenceposts
 from headspan.nn.tagger import Tagger, tag_loss
 from headspan.nn.trees import TreeScores
+from headspan.nn.word_vectors import Inputs, VocabularySizes, WordVectors
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.stages import stage
 
@@ -93,7 +93,7 @@ class Network(nn.Module):
     """Inputs, tagger, BiLSTM, scorers. `structure` decides which scorers there are."""
 
     def __init__(
-        self, model: Model, vocabularies: Vocabularies, encoder: nn.Module | None = None
+        self, model: Model, sizes: VocabularySizes, encoder: nn.Module | None = None
     ) -> None:
         super().__init__()
         pretrained = (
@@ -104,7 +104,8 @@ class Network(nn.Module):
         if model.lstm_layers > _MOST_LAYERS:
             raise HeadspanError(f"model.lstm_layers is {model.lstm_layers}; at most {_MOST_LAYERS}")
         self.model = model
-        self.inputs = WordInputs(model, vocabularies, pretrained)
+        self.reserved = sizes.reserved
+        self.inputs = WordVectors(model, sizes, pretrained)
         size = self.inputs.size
         self.tagger = None
         if model.tagger.columns:
@@ -113,7 +114,7 @@ class Network(nn.Module):
             self.tagger = Tagger(
                 size,
                 model.tagger.size,
-                vocabularies.tags,
+                sizes.tags,
                 embedding=model.embeddings.tags if model.tagger.as_input else 0,
                 dropout=model.dropout,
             )
@@ -125,7 +126,7 @@ class Network(nn.Module):
             self.spans = SpanScorer(size, model.score_size, model.dropout)
         if model.structure != "span":
             self.arcs = ArcScorer(size, model.score_size, model.dropout)
-        self.labels = LabelScorer(size, model.label_size, len(vocabularies.labels), model.dropout)
+        self.labels = LabelScorer(size, model.label_size, sizes.labels, model.dropout)
 
     def context(self, inputs: Inputs) -> tuple[Tensor, list[Tensor]]:
         """c_0 … c_{n+1}, (B, N+2, 2H), and the scores of tags."""
@@ -198,7 +199,7 @@ class Network(nn.Module):
                 self._alternatives(context, scores, b, wanted.k, some)
                 for b, some in enumerate(bounds)
             ]
-        numbers = [(column[:, 1:-1, 2:].argmax(-1) + 2).cpu().numpy() for column in tags]
+        numbers = [self._numbers(column[:, 1:-1]) for column in tags]
         return Output(best, numbers, confidences, alternatives)
 
     def tree_scores(self, context: Tensor, n: Tensor) -> TreeScores:
@@ -224,8 +225,12 @@ class Network(nn.Module):
         b, k = heads.ge(0).nonzero(as_tuple=True)
         scores = self._label_scores(context, heads, spans, b, k, n)
         labels = np.full(trees.heads.shape, -1, np.int64)
-        labels[b.numpy(), k.numpy()] = (scores[:, 2:].argmax(-1) + 2).cpu().numpy()
+        labels[b.numpy(), k.numpy()] = self._numbers(scores)
         return Parsed(trees.heads, trees.spans, labels, trees.scores)
+
+    def _numbers(self, scores: Tensor) -> NDArray[np.int64]:
+        """The numbers with the highest scores, along the last axis; no reserved ones."""
+        return (scores[..., self.reserved :].argmax(-1) + self.reserved).cpu().numpy()
 
     def _label_scores(
         self, context: Tensor, heads: Tensor, spans: Tensor, b: Tensor, k: Tensor, n: Tensor

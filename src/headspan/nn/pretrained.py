@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from headspan.nn.bert import Bert, is_plain_bert
 from headspan.nn.subwords import Subwords, SubwordTokenizer, special_numbers
 from headspan.plumbing.errors import HeadspanError, shown
-from headspan.plumbing.meta_device import outline
+from headspan.plumbing.meta_device import without_memory
 
 _FETCHING = frozenset(
     {"auto_map", "backbone", "kernel_config", "quantization_config", "use_kernels"}
@@ -126,7 +126,7 @@ def empty_encoder(config: Any) -> nn.Module:
     if not isinstance(config, dict):
         raise HeadspanError(f"the encoder's configuration is {shown(config)}; expected a table")
     if is_plain_bert(config):
-        with outline():  # no memory before the weights are seen to fit
+        with without_memory():  # no memory before the weights are seen to fit
             return Bert(config)
     from transformers import AutoConfig, AutoModel
 

@@ -93,19 +93,19 @@ class SubwordTokenizer:
         return 2 + sum(len(self.word(form)) for form in forms)
 
     def encode(
-        self, sentences: Sequence[Sequence[str]], width: int, hidden: Tensor | None = None
+        self, sentences: Sequence[Sequence[str]], width: int, masked: Tensor | None = None
     ) -> Subwords:
         """The subwords of a batch whose words lie in a (B, width) grid, width = N + 2.
 
-        hidden: (B, width), true for the words that are replaced by the mask.
+        masked: (B, width), true for the words that are replaced by the mask.
         """
         rows: list[list[int]] = []
         pieces: list[tuple[int, int]] = []
         owners: list[int] = []
         for b, forms in enumerate(sentences):
             words = [self.word(form) for form in forms]
-            if hidden is not None:
-                for k in hidden[b, 1 : len(words) + 1].nonzero().flatten().tolist():
+            if masked is not None:
+                for k in masked[b, 1 : len(words) + 1].nonzero().flatten().tolist():
                     words[k] = [self.mask] * len(words[k])
             for first, last, own_first, own_last in _windows([len(w) for w in words], self.window):
                 row = [self.start]

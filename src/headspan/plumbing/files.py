@@ -42,7 +42,7 @@ def open_input(path: PathLike, opened: ExitStack) -> BinaryIO:
             return decompressed(sys.stdin.buffer, opened)
         return decompressed(opened.enter_context(Path(path).open("rb")), opened)
     except (OSError, ValueError) as error:
-        raise HeadspanError(f"{input_name(path)}: cannot be read: {reason(error)}") from error
+        raise unreadable(path, error) from error
 
 
 def input_name(path: PathLike) -> str:
@@ -255,6 +255,11 @@ def _compressed(file: IO[bytes], suffix: str) -> Iterator[BinaryIO]:
         yield cast(BinaryIO, file)
 
 
+def unreadable(path: PathLike, error: Exception) -> HeadspanError:
+    """The error for a file that cannot be read."""
+    return HeadspanError(f"{input_name(path)}: cannot be read: {reason(error)}")
+
+
 def reason(error: Exception) -> str:
-    """Why something could not be read or written, for a message."""
+    """Why a file could not be read or written, for a message."""
     return (getattr(error, "strerror", None) or str(error)).lower()

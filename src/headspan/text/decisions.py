@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from headspan.model.vocabulary import Vocabulary
 from headspan.text.boundary_tagger import END, INSIDE, MULTIWORD, Encoded, Network, padded
 from headspan.text.characters import CATEGORIES, Characters, Marks, Numbers
 from headspan.text.stream import Window
+from headspan.vocabulary import Vocabulary
 
 Scores: TypeAlias = npt.NDArray[np.float32]
 

@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 
 from headspan.conllu import Sentence
+from headspan.model.numbering import prepare
 from headspan.model.parser import Parser
-from headspan.nn.inputs import prepare
 from headspan.nn.trees import TreeScores
 
 _LONGEST = 60  # words; longer sentences are few and would take most of the time

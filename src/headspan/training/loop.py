@@ -19,7 +19,7 @@ from torch import nn
 from headspan.config import Config
 from headspan.conllu import Sentence
 from headspan.model.parser import Parser
-from headspan.nn.inputs import Vocabularies
+from headspan.model.vocabularies import Vocabularies
 from headspan.nn.network import Loss, Network
 from headspan.nn.pretrained import encoder_table, load_pretrained
 from headspan.plumbing.errors import HeadspanError
@@ -100,7 +100,7 @@ class Trainer:
         if model.encoder.name:
             encoder, tokenizer = load_pretrained(model.encoder.name)
             encoder_config = encoder_table(encoder)
-        network = Network(model, vocabularies, encoder)
+        network = Network(model, vocabularies.sizes(), encoder)
         network.to(processes.device(self.config.training.device))
         return Parser(network, self.config, vocabularies, tokenizer, encoder_config)
 
@@ -236,7 +236,7 @@ class Trainer:
             sentences,
             self.parser.vocabularies,
             self.parser.tokenizer,
-            hide=self.config.training.word_dropout,
+            word_dropout=self.config.training.word_dropout,
         )
         loss = self.parser.network.loss(inputs, gold)
         total = loss.parse + loss.label + self.config.model.tagger.weight * loss.tag

@@ -11,10 +11,12 @@ from headspan import conllu
 from headspan.config import Data
 from headspan.conllu import NO_HEAD, Sentence
 from headspan.model.batching import batches, summed_batches
-from headspan.nn.inputs import Inputs, Vocabularies, prepare
+from headspan.model.numbering import prepare
+from headspan.model.vocabularies import Vocabularies
 from headspan.nn.losses import padded
 from headspan.nn.network import Gold
 from headspan.nn.subwords import SubwordTokenizer
+from headspan.nn.word_vectors import Inputs
 from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError
 from headspan.pseudoprojective import projectivize, relation
@@ -114,9 +116,9 @@ def tensors(
     vocabularies: Vocabularies,
     tokenizer: SubwordTokenizer | None,
     *,
-    hide: float = 0.0,
+    word_dropout: float = 0.0,
 ) -> tuple[Inputs, Gold]:
-    """A batch for the network, with its gold trees; so large a share of the words is hidden."""
+    """A batch for the network with its gold trees. word_dropout: the share of masked words."""
     width = max(len(s) for s in sentences)
     spans = [[(s.left, s.right) for s in headed_spans(sentence.heads)] for sentence in sentences]
     gold = Gold(
@@ -128,4 +130,4 @@ def tensors(
             for column, vocabulary in vocabularies.tags.items()
         ],
     )
-    return prepare(sentences, vocabularies, tokenizer, hide=hide), gold
+    return prepare(sentences, vocabularies, tokenizer, word_dropout=word_dropout), gold

@@ -25,7 +25,7 @@ from headspan.config import (  # noqa: E402
     Tagger,
     Training,
 )
-from headspan.model import folder as model_folder  # noqa: E402
+from headspan.model import saving  # noqa: E402
 from headspan.text import train_segmenter  # noqa: E402
 from headspan.training.loop import train  # noqa: E402
 from text.conftest import SETTINGS  # noqa: E402
@@ -35,7 +35,7 @@ TEXT = "the dog sees a cat with every hearing . a cat likes the Arrow !"
 
 
 def main() -> None:
-    target = HERE / f"v{model_folder.FORMAT}"
+    target = HERE / f"v{saving.FORMAT}"
     if target.exists():
         sys.exit(f"{target} is there already")
     rng = random.Random(7)
@@ -61,7 +61,7 @@ def main() -> None:
     parser.card = (
         "# A golden model\n\nMade by make.py; what it says of TEXT there is in the .conllu.\n"
     )
-    model_folder._LARGE_TABLE = 200  # so that it has a table of int8, too
+    saving._LARGE_TABLE = 200  # so that it has a table of int8, too
     parser.save(target, small=True)
     again = type(parser).load(target)
     conllu.write(again(TEXT), target.with_suffix(".conllu"))
