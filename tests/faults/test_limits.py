@@ -147,7 +147,7 @@ def test_what_the_model_says(long: Path, tmp_path: Path, model: Path) -> None:  
 @pytest.fixture
 def parser(model: Path, monkeypatch: pytest.MonkeyPatch) -> Parser:  # noqa: F811
     monkeypatch.setattr(limits, "LONGEST", 20)
-    monkeypatch.setattr(limits, "LONGEST_WHOLE", 10)
+    monkeypatch.setattr(limits, "LONGEST_DENSE", 10)
     return Parser.load(model)
 
 
@@ -166,7 +166,7 @@ def test_the_joint_structure_stops_earlier(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(limits, "LONGEST_WHOLE", 10)
+    monkeypatch.setattr(limits, "LONGEST_DENSE", 10)
     joint = Trainer(config(treebank, model={"structure": "joint"}), tmp_path).parser
     assert len(joint(["x"] * 10)) == 10
     with pytest.raises(HeadspanError, match="sentence 1 has 11 words; at most 10 are parsed"):

@@ -95,7 +95,7 @@ def test_confidences_do_not_depend_on_the_batch(
     for one, other in zip(together, alone, strict=True):
         assert one.confidences == pytest.approx(other.confidences, abs=1e-5)
     if parser.config.model.structure == "span":  # `joint` needs all scores also for its best tree
-        monkeypatch.setattr(limits, "LONGEST_WHOLE", 7)
+        monkeypatch.setattr(limits, "LONGEST_DENSE", 7)
         for parsed in parser.parse(sentences, confidence=True):
             assert bool(parsed.confidences) == (len(parsed) <= 7)
 
@@ -150,6 +150,26 @@ def test_constraints(parser: Parser, sentences: list[Sentence]) -> None:
     ]
     with pytest.raises(HeadspanError, match="1 constraints for 2 sentences"):
         parser.parse(sentences[:2], constraints=[None])
+
+
+def test_constrained_and_free_sentences_share_a_batch(
+    parser: Parser, sentences: list[Sentence], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bound = [Constraints(root=1) if number % 2 else None for number in range(len(sentences))]
+    pairs = zip(sentences, bound, strict=True)
+    alone = [parser.parse([s], constraints=[c])[0] for s, c in pairs]
+    sizes = []
+    network_parse = parser.network.parse
+
+    def counted(inputs: Any, **options: Any) -> Any:
+        sizes.append(len(inputs.lengths))
+        return network_parse(inputs, **options)
+
+    monkeypatch.setattr(parser.network, "parse", counted)
+    together = parser.parse(sentences, constraints=bound)
+    assert sizes == [len(sentences)]
+    assert together == alone
+    assert [parse.heads[0] for parse in together][1::2] == [0] * (len(sentences) // 2)
 
 
 def test_an_old_confidence_does_not_outlive_its_tree(

@@ -63,7 +63,7 @@ class TreeScores:
             )
             return _array(found.arcs)
         for b, n in enumerate(self.lengths.tolist()):
-            if n <= limits.LONGEST_WHOLE:
+            if n <= limits.LONGEST_DENSE:
                 scores = [part / temperature for part in self._sentence(b)]
                 out[b, : n + 1, : n + 1] = _array(self._algorithms.marginals(*scores).arcs)
         return out
@@ -82,10 +82,10 @@ class TreeScores:
 
     def _sentence(self, b: int) -> list[Tensor]:
         n = int(self.lengths[b])
-        if n > limits.LONGEST_WHOLE:
+        if n > limits.LONGEST_DENSE:
             raise HeadspanError(
                 f"a sentence of {n:,} words; constraints and the k best trees go up to "
-                f"{limits.LONGEST_WHOLE}"
+                f"{limits.LONGEST_DENSE}"
             )
         parts = [] if self.spans is None else [score_cube(self.spans.sentence(b, n))[0]]
         return parts if self.arcs is None else [*parts, self.arcs[b, : n + 1, : n + 1]]
