@@ -1,13 +1,13 @@
-"""The three structures and the two backends behind one face, for tests that hold for all."""
+"""All structures on both backends behind one face, for tests that hold for all."""
 
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import torch
 
-from headspan.inference import arc, headed_span, joint
+from headspan.inference import Structure
+from headspan.registries import STRUCTURES
 
 from . import brute_force
 from .brute_force import Tree, all_trees, spans_of
@@ -18,7 +18,7 @@ class Case:
     """One structure on one backend."""
 
     name: str
-    module: ModuleType
+    structure: Structure
     kinds: tuple[str, ...]
     backend: str
 
@@ -33,8 +33,8 @@ class Case:
         return [torch.from_numpy(s) for s in scores] if self.backend == "batched" else scores
 
     def call(self, function: str, scores: list[np.ndarray], *args: Any, **options: Any) -> Any:
-        """module.function on this backend."""
-        run = getattr(self.module, function)
+        """structure.function on this backend."""
+        run = getattr(self.structure, function)
         if function not in ("sample", "k_best", "tree_score"):
             options["backend"] = self.backend
         return run(*self.hand_over(scores), *args, **options)
@@ -63,8 +63,8 @@ class Case:
 
 
 CASES = [
-    Case(module.__name__.rpartition(".")[2], module, kinds, backend)
-    for module, kinds in ((headed_span, ("span",)), (arc, ("arc",)), (joint, ("span", "arc")))
+    Case(name, structure, tuple(piece.name for piece in structure.pieces), backend)
+    for name, structure in STRUCTURES.items()
     for backend in ("kernels", "batched")
 ]
 

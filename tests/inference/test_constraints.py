@@ -10,7 +10,6 @@ from headspan.inference import (
     Constraints,
     NoTreeError,
     arc,
-    constrained,
     headed_span,
 )
 
@@ -117,7 +116,7 @@ def test_the_cheapest_algorithm_is_used(
         raise AssertionError("the joint algorithm was called")
 
     scores = np.zeros((5,) * axes)
-    monkeypatch.setattr("headspan.inference.joint._Joint.best_tree", no_joint)
+    monkeypatch.setattr("headspan.inference.structures.joint.Joint._best", no_joint)
     assert module.best_tree(scores, constraints=cheap).heads[1] == 0  # type: ignore[attr-defined]
     with pytest.raises(AssertionError):
         module.best_tree(scores, constraints=dear)  # type: ignore[attr-defined]
@@ -152,4 +151,3 @@ def test_constraints_must_fit_the_sentence(wrong: Constraints) -> None:
 def test_one_set_of_constraints_a_sentence() -> None:
     with pytest.raises(ConstraintError, match="1 constraints for 2 sentences"):
         arc.best_tree(np.zeros((2, 4, 4)), constraints=[None])
-    assert constrained.__doc__

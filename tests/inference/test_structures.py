@@ -182,7 +182,7 @@ def test_both_backends_break_ties_alike(case: Case, kind: str) -> None:
     for seed in range(10):
         scores = _scores(case, kind, np.float32, seed)
         ours = case.call("best_tree", scores, lengths=LENGTHS)
-        other = case.module.best_tree(*scores, lengths=LENGTHS, backend="kernels")
+        other = case.structure.best_tree(*scores, lengths=LENGTHS, backend="kernels")
         np.testing.assert_array_equal(ours.heads, other.heads)
         np.testing.assert_array_equal(ours.scores, other.scores)
 
@@ -251,7 +251,7 @@ def test_gradients_are_marginals(case: Case) -> None:
     tensors = [torch.tensor(part, requires_grad=True) for part in scores]
 
     def log_z(*parts: torch.Tensor) -> torch.Tensor:
-        return case.module.log_partition(*parts, lengths=lengths, backend=case.backend)
+        return case.structure.log_partition(*parts, lengths=lengths, backend=case.backend)
 
     assert torch.autograd.gradcheck(log_z, tensors)
     single = [torch.tensor(part, dtype=torch.float32, requires_grad=True) for part in scores]
@@ -265,7 +265,7 @@ def test_gradients_are_marginals(case: Case) -> None:
     gold = np.array([[0, 1, 2], [0, -1, -1], [2, 0, -1]])
     for part in single:
         part.grad = None
-    case.module.log_probability(
+    case.structure.log_probability(
         *single, gold, lengths=lengths, backend=case.backend
     ).sum().backward()
     assert all(part.grad is not None and part.grad.isfinite().all() for part in single)
@@ -325,11 +325,6 @@ def test_long_and_short_together(case: Case) -> None:
     assert float(total[1]) > float(found.scores[1])
 
 
-lists = pytest.mark.parametrize(
-    "case", [c for c in CASES if c.name != "joint"], ids=lambda c: f"{c.name}-{c.backend}"
-)
-
-
 @every_case
 @every_type
 @every_kind
@@ -358,14 +353,14 @@ def _chi_square_deviation(seen: np.ndarray, expected: np.ndarray) -> float:
     return float(((statistic / freedom) ** (1 / 3) - (1 - spread)) / spread**0.5)
 
 
-@lists
+@every_case
 @every_type
 def test_sample_frequencies(case: Case, dtype: type) -> None:
     lengths = np.array([1, 2, 3, 4])
     scores = case.scores(lambda shape: np.random.default_rng(5).normal(size=shape), 4, 4, dtype)
     count = 20_000
     found = case.call("sample", scores, count, seed=11, lengths=lengths)
-    again = case.call("sample", scores, count, seed=11, lengths=lengths, threads=2)
+    again = case.call("sample", scores, count, seed=11, lengths=lengths)
     other = case.call("sample", scores, count, seed=12, lengths=lengths)
     np.testing.assert_array_equal(found.heads, again.heads)
     assert (found.heads != other.heads).any()

@@ -1,39 +1,43 @@
 """Exact inference on score arrays: no words, no networks, no files.
 
-Three structures, one module each, with the same functions: `headed_span`, `arc`, and `joint` for
-both together. Importing this is quick: Numba and the loops come with the first call, torch only
-if the scores are tensors.
+`headed_span`, `arc` and `joint` (both together) are structures: objects with the same methods, all
+documented in `Structure`. Importing this is quick: Numba and the compiled loops come with the first
+call, torch only if the scores are tensors.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from headspan.inference import arc as arc
-    from headspan.inference import headed_span as headed_span
-    from headspan.inference import joint as joint
     from headspan.inference.constraints import Constraints as Constraints
-    from headspan.inference.errors import ConstraintError as ConstraintError
-    from headspan.inference.errors import NoTreeError as NoTreeError
-    from headspan.inference.errors import ScoresError as ScoresError
-    from headspan.inference.errors import TreeError as TreeError
+    from headspan.inference.failures import ConstraintError as ConstraintError
+    from headspan.inference.failures import NoTreeError as NoTreeError
+    from headspan.inference.failures import ScoresError as ScoresError
+    from headspan.inference.failures import TreeError as TreeError
     from headspan.inference.results import Marginals as Marginals
     from headspan.inference.results import TreeLists as TreeLists
     from headspan.inference.results import Trees as Trees
-    from headspan.inference.rows import RowProvider as RowProvider
+    from headspan.inference.structure import Structure as Structure
+    from headspan.inference.structures.arc import arc as arc
+    from headspan.inference.structures.headed_span import RowProvider as RowProvider
+    from headspan.inference.structures.headed_span import headed_span as headed_span
+    from headspan.inference.structures.joint import joint as joint
 
 _HOME = {
-    "ConstraintError": "errors",
+    "ConstraintError": "failures",
     "Constraints": "constraints",
     "Marginals": "results",
-    "NoTreeError": "errors",
-    "RowProvider": "rows",
-    "ScoresError": "errors",
-    "TreeError": "errors",
+    "NoTreeError": "failures",
+    "RowProvider": "structures.headed_span",
+    "ScoresError": "failures",
+    "Structure": "structure",
+    "TreeError": "failures",
     "TreeLists": "results",
     "Trees": "results",
+    "arc": "structures.arc",
+    "headed_span": "structures.headed_span",
+    "joint": "structures.joint",
 }
-_MODULES = ("arc", "headed_span", "joint")
 
 __all__ = [
     "ConstraintError",
@@ -42,6 +46,7 @@ __all__ = [
     "NoTreeError",
     "RowProvider",
     "ScoresError",
+    "Structure",
     "TreeError",
     "TreeLists",
     "Trees",
@@ -52,9 +57,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for."""
-    if name in _MODULES:
-        return import_module(f"headspan.inference.{name}")
+    """Import a public name when it is first used."""
     if name in _HOME:
         return getattr(import_module(f"headspan.inference.{_HOME[name]}"), name)
     raise AttributeError(f"module 'headspan.inference' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""What a tree must and must not contain, as masks on scores.
+"""Constraints on trees, as masks on scores.
 
 Every constraint forbids headed spans or arcs; a tree satisfies it if and only if it contains none
 of those. So constrained inference is inference with some scores at -inf, and exact.
@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headspan.inference.errors import ConstraintError
-from headspan.inference.inputs import Kind
+from headspan.inference.failures import ConstraintError
 
 Arc = tuple[int, int]
 Bracket = tuple[int, int]
@@ -44,20 +43,24 @@ class Constraints:
             if field.name != "root":
                 object.__setattr__(self, field.name, tuple(getattr(self, field.name)))
 
-    def need(self, kind: Kind) -> bool:
-        """Whether masks on spans alone ("arc": on arcs alone) cannot say all of this.
+    @property
+    def name_spans(self) -> bool:
+        """Whether only masks on headed spans can express all of this.
 
-        A root and a leaf can be said either way, and so can any arc from 0: the root's span is the
-        whole sentence.
+        A root and a leaf can be expressed by either mask, and so can any arc from 0: the root's
+        span is the whole sentence.
         """
-        if kind == "span":
-            return bool(self.required_spans or self.forbidden_spans or self.brackets)
+        return bool(self.required_spans or self.forbidden_spans or self.brackets)
+
+    @property
+    def name_arcs(self) -> bool:
+        """Whether only masks on arcs can express all of this."""
         return any(head != 0 for head, _ in (*self.required_arcs, *self.forbidden_arcs))
 
     def allowed_spans(self, n: int) -> NDArray[np.bool_]:
         """mask[i, j, k]: may (i, j) be the headed span of k? (n+1, n+1, n+1).
 
-        Says all but arcs from words.
+        Expresses everything but arcs from words.
         """
         self._check(n)
         mask = np.ones((n + 1, n + 1, n + 1), np.bool_)
@@ -81,7 +84,7 @@ class Constraints:
         return mask
 
     def allowed_arcs(self, n: int) -> NDArray[np.bool_]:
-        """mask[h, d]: may h be the head of d? (n+1, n+1). Says all but spans and brackets."""
+        """mask[h, d]: may h be the head of d? (n+1, n+1). Everything but spans and brackets."""
         self._check(n)
         mask = np.ones((n + 1, n + 1), np.bool_)
         for h, d in self.required_arcs:
@@ -125,7 +128,7 @@ class Constraints:
 def read_constraints(
     constraints: Constraints | Sequence[Constraints | None], size: int
 ) -> list[Constraints]:
-    """One set of constraints a sentence: the same for all, or as given, None being no limits."""
+    """One set of constraints per sentence: the same for all, or as given; None means no limits."""
     if isinstance(constraints, Constraints):
         return [constraints] * size
     if len(constraints) != size:

@@ -1,31 +1,53 @@
-"""What the three structures have in common: everything but their recurrences.
+"""Structure: everything that can be asked of a way to score trees, stated once.
 
-A structure says which scores it takes and brings its recurrences twice, as compiled loops and as
-batched tensor operations; here the results are allocated, sentences shared among threads, errors
-raised and sums turned into probabilities.
+A structure names its pieces and brings one recurrence, `inside`, over any algebra. From it follow
+the best tree and the marginals on tensors (by differentiation), and the charts over which k best
+trees and samples are found. For speed on a CPU a structure may also bring compiled kernels. The
+rest is here: results are allocated, sentences shared among threads, constraints turned into masks,
+errors raised, and sums turned into probabilities.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any
+from functools import wraps
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headspan.inference.errors import NoTreeError, ScoresError
-from headspan.inference.inputs import Backend, Batch, Kind, check_scores, read_heads, read_scores
-from headspan.inference.kbest import Recurrence
-from headspan.inference.results import Marginals, Trees
+from headspan.inference.algebra import LOG_SUM, MAXIMUM, Algebra, ArrayAlgebra
+from headspan.inference.constraints import Constraints, masked, read_constraints
+from headspan.inference.failures import NoTreeError, ScoresError
+from headspan.inference.hypergraph import Hypergraph, ScoredTrees, k_best, sample
+from headspan.inference.pieces import ARC, Piece
+from headspan.inference.results import Marginals, TreeLists, Trees
+from headspan.inference.scores import Backend, ScoreBatch, read_heads, read_scores
 from headspan.inference.threads import over_sentences
+from headspan.registries import STRUCTURES
 
-NO_TREE, BAD_SCORE = 1, 2
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+class Kernels(NamedTuple):
+    """Compiled loops over the sentences of a batch, by the type of the scores.
+
+    best[dtype](*scores, lengths, order, *gold, *costs, heads, spans, values, status)
+    sums[dtype](*scores, lengths, order, log_partition, *marginals, status)
+
+    `order` are the sentences to work on. `gold` and `costs` have an entry per piece; gold is empty
+    if there are no gold trees. `marginals` have an entry per piece, and one for arcs if these are
+    not among the pieces; each is flat, and empty if it is not wanted.
+    """
+
+    best: Any
+    sums: Any
 
 
 @dataclass(frozen=True, slots=True)
-class Gold:
-    """Trees to stay away from, and what every mismatch costs."""
+class GoldTrees:
+    """Trees to stay away from, and the cost per piece of every mismatch."""
 
     heads: NDArray[np.int64]
     spans: NDArray[np.int64]
@@ -34,190 +56,134 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Sums over all trees, with a batch axis: arrays of the backend that made them."""
+    """Sums over all trees, with a batch axis, as arrays of the backend that made them."""
 
     log_partition: Any
-    spans: Any
-    arcs: Any
+    by_piece: dict[str, Any]
+
+
+def _positional(*names: str) -> Callable[[_Method], _Method]:
+    """Let the arguments of these names also follow the scores by position."""
+
+    def decorate(method: _Method) -> _Method:
+        @wraps(method)
+        def call(self: "Structure", *given: Any, **options: Any) -> Any:
+            scores, rest = given[: len(self.pieces)], given[len(self.pieces) :]
+            return method(self, *scores, **dict(zip(names, rest, strict=False)), **options)
+
+        return call  # type: ignore[return-value]
+
+    return decorate
 
 
 class Structure(ABC):
-    """One way to take a tree apart into scored pieces."""
+    """A way to take a tree apart into scored pieces: score(tree) = the sum over its pieces.
 
-    kinds: tuple[Kind, ...]
-    kernels: str  # the modules with the recurrences, below headspan.inference
-    batched: str
-    recurrence: Callable[..., Recurrence]  # of one sentence, from its scores and its length
-    power = 3  # a sentence of n words costs n**power
+    Every method takes one score array per piece, in the order of `pieces`; the class of a structure
+    says what their cells mean. Words are 1 … n, fenceposts 0 … n, and 0 is the root.
+
+    Scores are NumPy arrays or tensors, float32 or float64, all alike. They have a batch axis,
+    (B, …), or none for a single sentence; results have one if and only if the scores do. Axes have
+    room for N + 1 numbers; `lengths[b]` is the length n <= N of sentence b (a number without the
+    batch axis; N by default). Illegal cells are never read. A score of -inf forbids its piece.
+
+    `backend` is chosen by where the scores are: compiled loops ("kernels") on the CPU, tensor
+    operations ("batched") elsewhere; both give the same trees, ties included. `threads` is how many
+    sentences the kernels work on at a time, by default as many as there are processors.
+
+    `constraints` hold for every sentence, or are a sequence with one set (or None) per sentence.
+    They are masks on copies of the scores. Where the pieces cannot express them, the structure
+    `joint` is used, in O(n⁴).
+
+    NaN and +inf raise ScoresError. Scores or constraints that leave no tree raise NoTreeError.
+    """
+
+    pieces: ClassVar[tuple[Piece, ...]]
+    """What is scored."""
+    exponent: ClassVar[int] = 3
+    """The best tree of n words takes O(n ** exponent) time."""
+    reads_rows: ClassVar[bool] = False
+    """Whether there is a `best_tree_by_rows`, for which no dense scores have to exist."""
+
+    # What a structure brings.
 
     @abstractmethod
-    def gold_arguments(self, gold: Gold | None, dtype: Any) -> tuple[Any, ...]:
-        """What the best-tree kernel is told about gold trees; nothing if there are none."""
+    def inside(self, algebra: Algebra, lengths: NDArray[np.int64], *scores: Any) -> Any:
+        """Fill the charts of the recurrence; they have a field `total` with the goal's value, (B,).
+
+        scores: one array per piece, (B, …), −inf in every illegal cell.
+        """
+
+    def hypergraph(self, charts: Any, n: int, *scores: NDArray[np.float64]) -> Hypergraph:
+        """The items of one sentence over the charts of `inside`, both with a batch axis of 1."""
+        raise ScoresError(f"{type(self).__name__} has no hypergraph for k best trees and samples")
+
+    def kernels(self) -> Kernels | None:
+        """The compiled loops, if there are any."""
+        return None
+
+    def as_joint(self, *scores: Any) -> tuple[Any, ...]:
+        """The same scores for the structure `joint`: zeros for the pieces that are not ours."""
+        own = dict(zip((piece.name for piece in self.pieces), scores, strict=True))
+        size, longest = scores[0].shape[0], scores[0].shape[1] - 1
+        return tuple(
+            own[piece.name]
+            if piece.name in own
+            else _zeros(scores[0], (size, *piece.shape(longest)))
+            for piece in STRUCTURES["joint"].pieces
+        )
+
+    # What can be asked of it.
 
     def best_tree(
         self,
-        scores: Sequence[Any],
-        lengths: Any,
-        backend: Backend | None,
-        threads: int | None,
-        *,
-        gold: Any = None,
-        costs: tuple[float, ...] = (),
+        *scores: Any,
+        constraints: Constraints | Sequence[Constraints | None] | None = None,
+        lengths: Any = None,
+        backend: Backend | None = None,
+        threads: int | None = None,
     ) -> Trees:
-        """The best tree of every sentence."""
-        batch = read_scores(self.kinds, scores, lengths, backend)
-        avoided = None if gold is None else Gold(*read_heads(gold, batch, "gold heads"), costs)
-        heads = np.full((batch.size, batch.longest), -1, np.int64)
-        spans = np.full((batch.size, batch.longest, 2), -1, np.int64)
-        status = np.zeros(batch.size, np.int64)
-        if batch.backend == "kernels":
-            values = np.zeros(batch.size, batch.dtype)
-            module = import_module(f"headspan.inference.kernels.{self.kernels}")
-            run = module.best[batch.dtype]
-            extra = self.gold_arguments(avoided, batch.dtype.type)
-            over_sentences(
-                lambda order: run(
-                    *batch.parts, batch.lengths, order, *extra, heads, spans, values, status
-                ),
-                batch.lengths,
-                threads,
-                power=self.power,
-            )
-        else:
-            module = import_module(f"headspan.inference.batched.{self.batched}")
-            values = module.best(*batch.parts, batch.lengths, avoided, heads, spans, status)
-        self.raise_for(batch, status)
-        return Trees(batch.give(heads), batch.give(spans), batch.give(values), batch.give_lengths())
+        """The tree with the highest score and a single root, per sentence."""
+        if constraints is None:
+            return self._best(scores, lengths, backend, threads)
+        batch = read_scores(self.pieces, scores, lengths, backend)
+        structure, masked_scores = self._constrained(batch, scores, constraints)
+        with _naming_constraints():
+            return structure._best(masked_scores, lengths, backend, threads)
 
-    def sums(self, batch: Batch, threads: int | None, *, marginals: bool, arcs: bool) -> Sums:
-        """Find log Z of every sentence, in float64, and the marginals that are asked for."""
-        status = np.zeros(batch.size, np.int64)
-        if batch.backend == "batched":
-            module = import_module(f"headspan.inference.batched.{self.batched}")
-            found = module.sums(*batch.parts, batch.lengths, status, marginals, arcs)
-            self.raise_for(batch, status)
-            return Sums(*found)
-        module = import_module(f"headspan.inference.kernels.{self.kernels}_sums")
-        run = module.sums[batch.dtype]
-        log_partition = np.zeros(batch.size)
-        cubes, matrices = self._allocate(batch, marginals, arcs)
-        over_sentences(
-            lambda order: run(
-                *batch.parts,
-                batch.lengths,
-                order,
-                log_partition,
-                cubes,
-                matrices,
-                status,
-            ),
-            batch.lengths,
-            threads,
-            power=self.power,
-        )
-        self.raise_for(batch, status)
-        size, side = batch.size, batch.longest + 1
-        return Sums(
-            log_partition,
-            cubes[: size * side**3].reshape(size, side, side, side) if cubes.size else None,
-            matrices if matrices.size else None,
-        )
-
-    def _allocate(self, batch: Batch, marginals: bool, arcs: bool) -> tuple[Any, Any]:
-        """Room for span marginals (flat, with a vector to spare) and arc marginals, or none."""
-        side = batch.longest + 1
-        wants_cube = marginals and "span" in self.kinds
-        wants_matrix = marginals and (arcs or "arc" in self.kinds)
-        spare = 8
-        cubes = np.zeros(batch.size * side**3 + spare if wants_cube else 0, batch.dtype)
-        matrices = np.zeros((batch.size if wants_matrix else 0, side, side), batch.dtype)
-        return cubes, matrices
-
-    def log_partition(
+    @_positional("gold")
+    def cost_augmented_tree(
         self,
-        scores: Sequence[Any],
-        lengths: Any,
-        backend: Backend | None,
-        threads: int | None,
-    ) -> Any:
-        """Find log Z, differentiable if the scores are tensors that want a gradient."""
-        batch = read_scores(self.kinds, scores, lengths, backend)
-        if batch.like is not None and any(part.requires_grad for part in scores):
-            from headspan.inference.gradient import LogPartition
+        *scores: Any,
+        gold: Any,
+        cost: float | Sequence[float] = 1.0,
+        lengths: Any = None,
+        backend: Backend | None = None,
+        threads: int | None = None,
+    ) -> Trees:
+        """The tree with the highest score + cost: `cost` for every piece that gold does not have.
 
-            return LogPartition.apply(  # type: ignore[no-untyped-call]
-                self, lengths, backend, threads, *scores
-            )
-        found = self.sums(batch, threads, marginals=False, arcs=False)
-        return batch.give(_cast(found.log_partition, batch))
+        gold[b, k-1] is the head of word k in the gold tree; (B, N), or (N,) without a batch axis.
+        cost: one number, or one per piece. Takes as long as best_tree; the kernels neither copy nor
+        change the scores. `scores` of the result include the cost.
+        """
+        costs = (cost,) * len(self.pieces) if isinstance(cost, int | float) else tuple(cost)
+        return self._best(scores, lengths, backend, threads, gold=gold, costs=costs)
 
-    def marginals(
-        self,
-        scores: Sequence[Any],
-        lengths: Any,
-        backend: Backend | None,
-        threads: int | None,
-        *,
-        arcs: bool,
-    ) -> Marginals:
-        """Probabilities of pieces of trees."""
-        batch = read_scores(self.kinds, scores, lengths, backend)
-        found = self.sums(batch, threads, marginals=True, arcs=arcs)
-        if "arc" in self.kinds:
-            roots = found.arcs[:, 0]
-        else:
-            roots = found.spans[np.arange(batch.size), 0, batch.lengths]
-        return Marginals(
-            batch.give(_cast(found.log_partition, batch)),
-            None if found.spans is None else batch.give(found.spans),
-            None if found.arcs is None else batch.give(found.arcs),
-            batch.give(roots),
-        )
+    @_positional("heads")
+    def tree_score(self, *scores: Any, heads: Any, lengths: Any = None) -> Any:
+        """The score of a given tree per sentence, (B,); heads are (B, N).
 
-    def expected_score(
-        self,
-        scores: Sequence[Any],
-        lengths: Any,
-        backend: Backend | None,
-        threads: int | None,
-        values: Sequence[Any] | None = None,
-    ) -> Any:
-        """The expectation of the score, or of another value that is a sum over the same pieces."""
-        batch = read_scores(self.kinds, scores, lengths, backend)
-        found = self.sums(batch, threads, marginals=True, arcs=False)
-        weighed = read_scores(self.kinds, scores if values is None else values, lengths, backend)
-        return batch.give(_cast(self._expectation(found, weighed), batch))
-
-    def entropy(
-        self, scores: Sequence[Any], lengths: Any, backend: Backend | None, threads: int | None
-    ) -> Any:
-        """H = log Z - E[score], in nats."""
-        batch = read_scores(self.kinds, scores, lengths, backend)
-        found = self.sums(batch, threads, marginals=True, arcs=False)
-        entropy = found.log_partition - self._expectation(found, batch)
-        return batch.give(_cast(entropy.clip(0), batch))
-
-    def _expectation(self, sums: Sums, weighed: Batch) -> Any:
-        total: Any = 0.0
-        pieces = {"span": sums.spans, "arc": sums.arcs}
-        for kind, values in zip(self.kinds, weighed.parts, strict=True):
-            total = total + _weighed_sum(pieces[kind], values)
-        return total
-
-    def tree_scores(self, scores: Sequence[Any], heads: Any, lengths: Any) -> Any:
-        """The score of one given tree a sentence; differentiable for tensors."""
-        batch = read_scores(self.kinds, scores, lengths, None)
-        given, spans = read_heads(heads, batch, "heads")
+        Differentiable if the scores are tensors.
+        """
+        batch = read_scores(self.pieces, scores, lengths, None)
+        own_heads, spans = read_heads(heads, batch, "heads")
         rows, words = np.nonzero(np.arange(batch.longest) < batch.lengths[:, None])
-        left, right = spans[rows, words, 0], spans[rows, words, 1]
-        cells = {
-            "span": (rows, left, right, words + 1),
-            "arc": (rows, given[rows, words], words + 1),
-        }
         total: Any = 0
-        for kind, part in zip(self.kinds, scores, strict=True):
+        for piece, part in zip(self.pieces, scores, strict=True):
             source = part if batch.has_batch_axis else part[None]
-            picked = source[cells[kind]]
+            cells = (axis[rows, words] for axis in piece.cells(own_heads, spans))
+            picked = source[(rows, *cells)]
             if batch.like is None:
                 sums = np.zeros(batch.size, batch.dtype)
                 np.add.at(sums, rows, picked)
@@ -227,38 +193,369 @@ class Structure(ABC):
             total = total + sums
         return total if batch.has_batch_axis else total[0]
 
+    def log_partition(
+        self,
+        *scores: Any,
+        lengths: Any = None,
+        backend: Backend | None = None,
+        threads: int | None = None,
+    ) -> Any:
+        """The log of the sum of exp(score) over all trees; (B,).
+
+        Differentiable (once) if the scores are tensors that require a gradient.
+        """
+        batch = self._batch(scores, lengths, backend)
+        if batch.like is not None and any(part.requires_grad for part in scores):
+            from headspan.inference.tensors import LogPartition
+
+            return LogPartition.apply(  # type: ignore[no-untyped-call]
+                self, lengths, backend, threads, *scores
+            )
+        sums = self.sums(batch, threads, marginals=False)
+        return batch.as_result(batch.cast(sums.log_partition))
+
+    def marginals(
+        self,
+        *scores: Any,
+        arcs: bool = True,
+        lengths: Any = None,
+        backend: Backend | None = None,
+        threads: int | None = None,
+    ) -> Marginals:
+        """Probabilities of pieces and roots under p(tree) = exp(score(tree)) / Z.
+
+        arcs: also those of arcs if these are not among the pieces, in O(n⁴) with a small constant.
+        """
+        batch = self._batch(scores, lengths, backend)
+        sums = self.sums(batch, threads, marginals=True, arcs=arcs)
+        piece = ARC if ARC.name in sums.by_piece else self.pieces[0]
+        return Marginals(
+            batch.as_result(batch.cast(sums.log_partition)),
+            {name: batch.as_result(part) for name, part in sums.by_piece.items()},
+            batch.as_result(piece.roots(sums.by_piece[piece.name], batch.lengths)),
+        )
+
+    def entropy(
+        self,
+        *scores: Any,
+        lengths: Any = None,
+        backend: Backend | None = None,
+        threads: int | None = None,
+    ) -> Any:
+        """The entropy of p(tree) in nats, H = log Z − E[score]; (B,)."""
+        batch = self._batch(scores, lengths, backend)
+        sums = self.sums(batch, threads, marginals=True)
+        entropy = sums.log_partition - self._expectation(sums, batch)
+        return batch.as_result(batch.cast(entropy.clip(0)))
+
+    @_positional("heads")
     def log_probability(
         self,
-        scores: Sequence[Any],
+        *scores: Any,
         heads: Any,
+        lengths: Any = None,
+        backend: Backend | None = None,
+        threads: int | None = None,
+    ) -> Any:
+        """The log of p(tree) of a given tree per sentence, (B,); heads are (B, N).
+
+        Differentiable if the scores are tensors.
+        """
+        value = self.tree_score(*scores, heads=heads, lengths=lengths)
+        return value - self.log_partition(
+            *scores, lengths=lengths, backend=backend, threads=threads
+        )
+
+    def expected_score(
+        self,
+        *scores: Any,
+        values: Any = None,
+        lengths: Any = None,
+        backend: Backend | None = None,
+        threads: int | None = None,
+    ) -> Any:
+        """The expectation of score(tree) under p(tree); (B,).
+
+        With `values`, in the shape of the scores (a sequence of arrays where there are several),
+        the expectation of their sum over the tree's pieces instead.
+        """
+        batch = self._batch(scores, lengths, backend)
+        sums = self.sums(batch, threads, marginals=True)
+        if values is None:
+            weighed = batch
+        else:
+            several = values if isinstance(values, tuple | list) else (values,)
+            weighed = self._batch(several, lengths, backend)
+        return batch.as_result(batch.cast(self._expectation(sums, weighed)))
+
+    @_positional("count")
+    def sample(self, *scores: Any, count: int, seed: int, lengths: Any = None) -> TreeLists:
+        """`count` independent trees per sentence, drawn from p(tree). Runs on the CPU.
+
+        The samples of a sentence depend on the seed, its scores and its place in the batch.
+        """
+        if count < 1:
+            raise ScoresError(f"cannot draw {count} samples")
+
+        def draw(graph: Hypergraph, b: int, n: int) -> ScoredTrees:
+            return sample(graph, n, count, np.random.default_rng([seed, b]))
+
+        return self._tree_lists(scores, lengths, LOG_SUM, count, draw)
+
+    @_positional("k")
+    def k_best(
+        self,
+        *scores: Any,
+        k: int,
+        constraints: Constraints | Sequence[Constraints | None] | None = None,
+        lengths: Any = None,
+    ) -> TreeLists:
+        """The k best trees per sentence: exact, distinct, best first. Runs on the CPU.
+
+        Trees that score -inf do not count. Lazy: the charts once, then about O(n) per tree and item
+        that has to be looked at again.
+        """
+        if k < 1:
+            raise ScoresError(f"cannot find the {k} best trees")
+
+        def find(graph: Hypergraph, b: int, n: int) -> ScoredTrees:
+            return k_best(graph, n, k)
+
+        if constraints is None:
+            return self._tree_lists(scores, lengths, MAXIMUM, k, find)
+        batch = read_scores(self.pieces, scores, lengths, None)
+        structure, masked_scores = self._constrained(batch, scores, constraints)
+        with _naming_constraints():
+            return structure._tree_lists(masked_scores, lengths, MAXIMUM, k, find)
+
+    def minimum_risk_tree(
+        self,
+        *scores: Any,
+        lengths: Any = None,
+        backend: Backend | None = None,
+        threads: int | None = None,
+    ) -> Trees:
+        """The tree with the highest expected number of right heads; `scores` is that number.
+
+        It is Eisner's best tree on the arc marginals.
+        """
+        options = {"lengths": lengths, "backend": backend, "threads": threads}
+        trees: Trees = STRUCTURES["arc"].best_tree(
+            self.marginals(*scores, **options).arcs, **options
+        )
+        return trees
+
+    # How it is done.
+
+    @property
+    def deciding_piece(self) -> Piece:
+        """The piece whose cells are enough to know the tree."""
+        return ARC if ARC in self.pieces else self.pieces[0]
+
+    def _batch(self, scores: Sequence[Any], lengths: Any, backend: Backend | None) -> ScoreBatch:
+        if backend is None and self.kernels() is None:
+            backend = "batched"
+        return read_scores(self.pieces, scores, lengths, backend)
+
+    def _best(
+        self,
+        scores: Sequence[Any],
         lengths: Any,
         backend: Backend | None,
         threads: int | None,
-    ) -> Any:
-        """Find log p(tree) of one given tree a sentence; differentiable for tensors."""
-        value = self.tree_scores(scores, heads, lengths)
-        return value - self.log_partition(scores, lengths, backend, threads)
+        *,
+        gold: Any = None,
+        costs: tuple[float, ...] = (),
+    ) -> Trees:
+        batch = self._batch(scores, lengths, backend)
+        avoided = None if gold is None else GoldTrees(*read_heads(gold, batch, "gold heads"), costs)
+        status = np.zeros(batch.size, np.int64)
+        if batch.backend == "kernels":
+            values: Any
+            heads, spans, values = self._best_by_kernel(batch, avoided, status, threads)
+            batch.raise_for(status)
+        else:
+            from headspan.inference import tensors
+            from headspan.inference.headed_spans import spans_of_trees
 
-    def raise_for(self, batch: Batch, status: NDArray[np.int64]) -> None:
-        """The error that a kernel or a batched recurrence reported for a sentence, if any."""
-        if not status.any():
-            return
-        for b in np.flatnonzero(status):
-            if status[b] == BAD_SCORE:
-                check_scores(self.kinds, batch, int(b))
-                raise ScoresError(f"a score of sentence {b} is NaN or +inf")
-            raise NoTreeError(f"the scores forbid every tree of sentence {b}: all are -inf")
+            heads, values = tensors.best(self, batch, avoided, status)
+            batch.raise_for(status)
+            spans, _ = spans_of_trees(heads, batch.lengths)
+        return Trees(
+            batch.as_result(heads),
+            batch.as_result(spans),
+            batch.as_result(values),
+            batch.result_lengths(),
+        )
+
+    def _best_by_kernel(
+        self,
+        batch: ScoreBatch,
+        avoided: GoldTrees | None,
+        status: NDArray[np.int64],
+        threads: int | None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+        heads = np.full((batch.size, batch.longest), -1, np.int64)
+        spans = np.full((batch.size, batch.longest, 2), -1, np.int64)
+        values = np.zeros(batch.size, batch.dtype)
+        if avoided is None:
+            trees = (np.zeros((0, 0), np.int64), np.zeros((0, 0, 0), np.int64))
+            costs = (0.0,) * len(self.pieces)
+        else:
+            trees, costs = (avoided.heads, avoided.spans), avoided.costs
+        gold = [piece.gold(*trees) for piece in self.pieces]
+        number = batch.dtype.type
+        run = self._compiled().best[batch.dtype]
+        over_sentences(
+            lambda order: run(
+                *batch.parts,
+                batch.lengths,
+                order,
+                *gold,
+                *map(number, costs),
+                heads,
+                spans,
+                values,
+                status,
+            ),
+            batch.lengths,
+            threads,
+            exponent=self.exponent,
+        )
+        return heads, spans, values
+
+    def sums(
+        self, batch: ScoreBatch, threads: int | None, *, marginals: bool, arcs: bool = False
+    ) -> Sums:
+        """Find log Z of every sentence, in float64, and the marginals that are wanted."""
+        status = np.zeros(batch.size, np.int64)
+        if batch.backend == "batched":
+            return self._sums_of_tensors(batch, status, marginals=marginals, arcs=arcs)
+        outputs = self.pieces if ARC in self.pieces else (*self.pieces, ARC)
+        rooms, by_piece = [], {}
+        for piece in outputs:
+            if marginals and (arcs or piece in self.pieces):
+                flat, by_piece[piece.name] = piece.room(batch.size, batch.longest, batch.dtype)
+                rooms.append(flat)
+            else:
+                rooms.append(piece.no_room(batch.dtype))
+        log_partition = np.zeros(batch.size)
+        run = self._compiled().sums[batch.dtype]
+        over_sentences(
+            lambda order: run(*batch.parts, batch.lengths, order, log_partition, *rooms, status),
+            batch.lengths,
+            threads,
+            exponent=self.exponent,
+        )
+        batch.raise_for(status)
+        return Sums(log_partition, by_piece)
+
+    def _sums_of_tensors(
+        self, batch: ScoreBatch, status: NDArray[np.int64], *, marginals: bool, arcs: bool
+    ) -> Sums:
+        from headspan.inference import tensors
+
+        if not marginals:
+            log_partition = tensors.log_partition(self, batch, status)
+            batch.raise_for(status)
+            return Sums(log_partition, {})
+        structure = self
+        if arcs and ARC not in self.pieces:
+            # With arcs that score 0, the joint structure has the same trees, and knows their arcs.
+            structure = STRUCTURES["joint"]
+            joint_batch = read_scores(
+                structure.pieces, self.as_joint(*batch.parts), batch.lengths, "batched"
+            )
+        else:
+            joint_batch = batch
+        log_partition, parts = tensors.sums(structure, joint_batch, status)
+        batch.raise_for(status)
+        names = (piece.name for piece in structure.pieces)
+        return Sums(log_partition, dict(zip(names, parts, strict=True)))
+
+    def _compiled(self) -> Kernels:
+        kernels = self.kernels()
+        if kernels is None:
+            raise ScoresError(f"{type(self).__name__} has no kernels; expected backend 'batched'")
+        return kernels
+
+    def _expectation(self, sums: Sums, weighed: ScoreBatch) -> Any:
+        parts = zip(self.pieces, weighed.parts, strict=True)
+        return sum(_weighed_sum(sums.by_piece[piece.name], values) for piece, values in parts)
+
+    def _tree_lists(
+        self,
+        scores: Sequence[Any],
+        lengths: Any,
+        algebra: ArrayAlgebra,
+        most: int,
+        walk: Callable[[Hypergraph, int, int], ScoredTrees],
+    ) -> TreeLists:
+        """Lists of at most so many trees, which `walk` finds in the hypergraph of a sentence."""
+        from headspan.inference.headed_spans import spans_of_trees
+
+        batch = read_scores(self.pieces, scores, lengths, "kernels")
+        heads = np.full((batch.size, most, batch.longest), -1, np.int64)
+        spans = np.full((batch.size, most, batch.longest, 2), -1, np.int64)
+        values = np.full((batch.size, most), -np.inf, batch.dtype)
+        counts = np.zeros(batch.size, np.int64)
+        for b, n in enumerate(batch.lengths.tolist()):
+            parts = batch.legal_parts(b)
+            charts = self.inside(algebra, np.array([n]), *parts)
+            if charts.total[0] == -np.inf:
+                raise NoTreeError(f"the scores forbid every tree of sentence {b}: all are -inf")
+            trees = walk(self.hypergraph(charts, n, *parts), b, n)
+            count = counts[b] = len(trees)
+            values[b, :count] = [score for score, _ in trees]
+            heads[b, :count, :n] = [tree for _, tree in trees]
+            spans[b, :count], _ = spans_of_trees(heads[b, :count], np.full(count, n))
+        return TreeLists(
+            batch.as_result(heads),
+            batch.as_result(spans),
+            batch.as_result(values),
+            counts if batch.has_batch_axis else counts[0],
+            batch.result_lengths(),
+        )
+
+    def _constrained(
+        self,
+        batch: ScoreBatch,
+        scores: Sequence[Any],
+        constraints: Constraints | Sequence[Constraints | None],
+    ) -> "tuple[Structure, list[Any]]":
+        """Scores that allow only what constraints allow, and the structure they are for.
+
+        That is the joint one, for the whole batch, where ours cannot express it all.
+        """
+        limits = read_constraints(constraints, batch.size)
+        structure: Structure = self
+        parts = [part if batch.has_batch_axis else part[None] for part in scores]
+        joint = STRUCTURES["joint"]
+        others = set(joint.pieces) - set(self.pieces)
+        if any(piece.is_needed_by(limit) for piece in others for limit in limits):
+            structure, parts = joint, list(self.as_joint(*parts))
+        masked_parts = []
+        for piece, part in zip(structure.pieces, parts, strict=True):
+            pairs = zip(limits, batch.lengths.tolist(), strict=True)
+            copy = masked(part, [piece.allowed(limit, n) for limit, n in pairs])
+            masked_parts.append(copy if batch.has_batch_axis else copy[0])
+        return structure, masked_parts
 
 
-def _cast(values: Any, batch: Batch) -> Any:
-    """Sums are made in float64 and given in the type of the scores."""
-    if isinstance(values, np.ndarray):
-        return values.astype(batch.dtype)
-    return values.to(batch.parts[0].dtype)
+@contextmanager
+def _naming_constraints() -> Iterator[None]:
+    try:
+        yield
+    except NoTreeError as error:
+        raise NoTreeError(f"no tree satisfies the constraints: {error}") from None
+
+
+def _zeros(like: Any, shape: tuple[int, ...]) -> Any:
+    return np.zeros(shape, like.dtype) if isinstance(like, np.ndarray) else like.new_zeros(shape)
 
 
 def _weighed_sum(probabilities: Any, values: Any) -> Any:
-    """sum(probability * value) a sentence in float64; impossible pieces may have any value."""
+    """sum(probability * value) per sentence in float64; impossible pieces may have any value."""
     if isinstance(probabilities, np.ndarray):
         product = np.zeros(probabilities.shape)
         np.multiply(probabilities, values, out=product, where=probabilities > 0, dtype=np.float64)

@@ -32,19 +32,19 @@ def over_sentences(
     lengths: NDArray[np.int64],
     threads: int | None,
     *,
-    power: int = 3,
+    exponent: int = 3,
 ) -> None:
     """Call run(sentences) for every sentence of the batch, on up to `threads` threads.
 
-    A sentence of n words is taken to cost n**power. Long sentences start first, so that no thread
-    is left alone with one at the end. `threads` None means as many as there are processors.
+    A sentence of n words is taken to cost n**exponent. Long sentences start first, so that no
+    thread is left alone with one at the end. `threads` None means as many as there are processors.
     """
     if len(lengths) < 2:
         run(np.arange(len(lengths)))
         return
     order = np.argsort(-lengths, kind="stable").astype(np.int64)
     wanted = available() if threads is None else max(1, threads)
-    work = float(np.sum(lengths.astype(float) ** power))
+    work = float(np.sum(lengths.astype(float) ** exponent))
     if wanted == 1 or (threads is None and work < _WORTH_A_THREAD):
         run(order)
         return

@@ -13,7 +13,7 @@ import torch
 from numba import types
 from torch import Tensor, nn
 
-from headspan.inference.kernels.compile import array, kernel
+from headspan.inference.simd.compile import array, kernel
 from headspan.plumbing.errors import HeadspanError
 
 _ROWS, _ROW = array(types.float32, 2), array(types.float32, 1)

@@ -1,4 +1,4 @@
-"""What can be wrong with what inference is given. All of them are HeadspanErrors."""
+"""The errors that inference raises. All of them are HeadspanErrors."""
 
 from headspan.plumbing.errors import HeadspanError
 from headspan.tree import TreeError

@@ -10,7 +10,7 @@ scores s(i,·,·) of one row are needed at a time. Within a row k ascends, and b
 over a contiguous j. No backpointers are stored: the walk back looks for the maximum again in the
 2n - 1 cells it visits.
 
-Charts are flat, row i at i * width, with padding behind every row (see operations.PAD).
+Charts are flat, row i at i * width, with padding behind every row (see simd/rows.py).
 """
 
 from typing import Any
@@ -18,18 +18,12 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from headspan.inference.kernels.compile import INDICES, array, helper, kernel, scores
-from headspan.inference.kernels.operations import PAD, extend, max_plus, max_plus_plus
-from headspan.inference.kernels.tiles import copy_span, transpose_diagonal_tile, transpose_tile
-from headspan.inference.kernels.vector import VECTOR_BYTES
-
-OK, NO_TREE, BAD_SCORE = 0, 1, 2
-
-
-@helper
-def chart_width(n: int) -> int:
-    """The number of elements between two rows of a chart: n + 1, padded to whole vectors."""
-    return (n + 1 + PAD) // PAD * PAD + PAD
+from headspan.inference.scores import BAD_SCORE, NO_TREE
+from headspan.inference.simd.charts import chart_width, longest_of
+from headspan.inference.simd.compile import INDICES, array, helper, kernel, score_array
+from headspan.inference.simd.lanes import VECTOR_BYTES
+from headspan.inference.simd.rows import PAD, extend, max_plus, max_plus_plus
+from headspan.inference.simd.tiles import copy_span, transpose_diagonal_tile, transpose_tile
 
 
 @helper
@@ -45,31 +39,38 @@ def whole(j: int) -> int:
 
 
 @helper
-def load_row(buffer: Any, width: int, cube: Any, b: int, at: int, i: int, n: int) -> bool:
-    """Put s[i, j, k], found at cube[b, at, j, k], into buffer[k * width + j]; True if one is bad.
+def load_row(buffer: Any, width: int, scores: Any, b: int, at: int, i: int, n: int) -> bool:
+    """Put s[i, j, k], which is scores[b, at, j, k], into buffer[k * width + j]; True if one is bad.
 
     Expects j or k to be contiguous.
     """
     bad = False
-    item = cube.itemsize
+    item = scores.itemsize
     lanes = VECTOR_BYTES // item
-    base = b * cube.strides[0] + at * cube.strides[1]
-    stride_j, stride_k = cube.strides[2], cube.strides[3]
-    ahead = -cube.strides[1]
+    base = b * scores.strides[0] + at * scores.strides[1]
+    stride_j, stride_k = scores.strides[2], scores.strides[3]
+    ahead = -scores.strides[1]
     if stride_k == item:
         for j in range(i + 1, n + 1, lanes):
             start = base + j * stride_j
             for k in range(i + 1, j, lanes):
                 bad |= transpose_tile(
-                    buffer, k * width + j, width, cube, start + k * item, stride_j, n - j, ahead
+                    buffer,
+                    k * width + j,
+                    width,
+                    scores,
+                    start + k * item,
+                    stride_j,
+                    n - j,
+                    ahead,
                 )
             bad |= transpose_diagonal_tile(
-                buffer, j * width + j, width, cube, start + j * item, stride_j, n - j, ahead
+                buffer, j * width + j, width, scores, start + j * item, stride_j, n - j, ahead
             )
     else:
         for k in range(i + 1, n + 1):
             start = base + k * stride_k + k * item
-            bad |= copy_span(buffer, k * width + k, cube, start, n + 1 - k, ahead)
+            bad |= copy_span(buffer, k * width + k, scores, start, n + 1 - k, ahead)
     return bad
 
 
@@ -143,7 +144,7 @@ def push_children(
 
 
 def _best(
-    cube: Any,
+    scores: Any,
     lengths: Any,
     order: Any,
     gold: Any,
@@ -153,9 +154,7 @@ def _best(
     values: Any,
     status: Any,
 ) -> None:
-    longest = 0
-    for b in order:
-        longest = max(longest, lengths[b])
+    longest = longest_of(lengths, order)
     size = (longest + 1 + PAD) * chart_width(longest)
     alpha = np.empty(size, values.dtype)
     gamma = np.empty(size, values.dtype)
@@ -171,7 +170,7 @@ def _best(
         alpha[n * width + n] = 0
         bad = False
         for i in range(n - 1, -1, -1):
-            bad |= load_row(buffer, width, cube, b, i, i, n)
+            bad |= load_row(buffer, width, scores, b, i, i, n)
             take_cost_off(buffer, width, gold, b, cost, i, n)
             fill_row(alpha, gamma, buffer, width, i, n)
         if bad:
@@ -191,7 +190,7 @@ def _best(
             best = i + 1
             value = alpha[0] - np.inf
             for k in range(i + 1, j + 1):
-                x = cube[b, i, j, k]
+                x = scores[b, i, j, k]
                 if gold.shape[0] and gold[b, k - 1, 0] == i and gold[b, k - 1, 1] == j:
                     x -= cost
                 x = (alpha[i * width + k - 1] + alpha[k * width + j]) + x
@@ -206,7 +205,7 @@ def _best(
 
 best = kernel(
     lambda number: types.void(
-        scores(number, 4),
+        score_array(number, 4),
         INDICES,
         INDICES,
         array(types.int64, 3),
@@ -242,7 +241,7 @@ def _fill_rows(
 
 fill_rows = kernel(
     lambda number: types.boolean(
-        scores(number, 4),
+        score_array(number, 4),
         types.int64,
         types.int64,
         array(types.int64, 3),

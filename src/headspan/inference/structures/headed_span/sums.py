@@ -13,7 +13,7 @@ its probability down to the terms of its sum in proportion to their weights,
     v(k|i,j) = exp(α(i,k) + γ(k,j) - α(i,j))                    the last child of a sequence
     u(k|i,j) = exp(γ(i,k) + α(k,j) - α(i,j))                    the first child of a sequence
 
-w is kept in the very cube that ends up holding the marginals. Charts are float64 even for float32
+w is kept in the very array that ends up holding the marginals. Charts are float64 even for float32
 scores: a sum of n scores of 10⁴ leaves float32 no digits for differences.
 
 Arc marginals need the head that α forgets. The right children of h are a sequence from h to its
@@ -23,81 +23,55 @@ covers (p,q), and then w says which word heads it. On the left, sequences end at
 children are cut off with u. The last step makes arc marginals O(n⁴), with a small constant.
 """
 
-from math import exp, log
+from math import exp
 from typing import Any
 
 import numpy as np
 from numba import types
 
-from headspan.inference.kernels.compile import INDICES, array, helper, kernel, scores
-from headspan.inference.kernels.operations import (
+from headspan.inference.scores import BAD_SCORE, NO_TREE
+from headspan.inference.simd.charts import chart_width, log_sum, longest_of, proportions
+from headspan.inference.simd.compile import INDICES, array, helper, kernel, score_array
+from headspan.inference.simd.rows import (
     PAD,
     add_lower_triangle,
     add_scaled,
     add_upper_triangle,
-    exp_plus_sum,
-    exp_sum,
     plus_max,
     plus_plus_max,
     scale_in_place,
-    single_exp_plus_sum,
-    single_exp_sum,
     store_scaled,
 )
-from headspan.inference.kernels.span import BAD_SCORE, NO_TREE, chart_width
-from headspan.inference.kernels.tiles import copy_span
+from headspan.inference.simd.tiles import copy_span
 
 
 @helper
-def log_sum(terms: Any, largest: float, count: int, single: bool) -> float:
-    """The log of the sum of exp(terms), which are replaced by exp(terms - largest)."""
-    if largest == -np.inf:
-        for t in range(count):
-            terms[t] = 0.0
-        return largest
-    if single:
-        return largest + log(single_exp_sum(terms, 0, terms, 0, largest, count))
-    return largest + log(exp_sum(terms, 0, terms, 0, largest, count))
-
-
-@helper
-def proportions(
-    terms: Any, a: Any, a0: int, b: Any, b0: int, total: float, count: int, single: bool
-) -> None:
-    """Set terms = exp(a + b - total): what the terms of a sum contributed to it."""
-    if single:
-        single_exp_plus_sum(terms, 0, a, a0, b, b0, total, count)
-    else:
-        exp_plus_sum(terms, 0, a, a0, b, b0, total, count)
-
-
-@helper
-def load_terms(terms: Any, cube: Any, b: int, i: int, j: int, count: int) -> bool:
+def load_terms(terms: Any, scores: Any, b: int, i: int, j: int, count: int) -> bool:
     """Put s(i,j,k), i < k <= j, into terms; True if one is bad."""
-    if cube.strides[3] == cube.itemsize:
-        row = b * cube.strides[0] + i * cube.strides[1] + j * cube.strides[2]
+    if scores.strides[3] == scores.itemsize:
+        row = b * scores.strides[0] + i * scores.strides[1] + j * scores.strides[2]
         # the span of this length three places on
-        ahead = 3 * (cube.strides[1] + cube.strides[2])
-        bad: bool = copy_span(terms, 0, cube, row + (i + 1) * cube.itemsize, count, ahead)
+        ahead = 3 * (scores.strides[1] + scores.strides[2])
+        bad: bool = copy_span(terms, 0, scores, row + (i + 1) * scores.itemsize, count, ahead)
         return bad
     bad = False
     for t in range(count):
-        x = cube[b, i, j, i + 1 + t]
+        x = scores[b, i, j, i + 1 + t]
         bad |= not (x < np.inf)
         terms[t] = x
     return bad
 
 
 @helper
-def inside(cube: Any, b: int, n: int, charts: Any, terms: Any, weights: Any, at: int) -> bool:
+def inside(scores: Any, b: int, n: int, charts: Any, terms: Any, weights: Any, at: int) -> bool:
     """Fill the charts α and γ, each by rows and by columns; True if a score is bad.
 
     If `weights` has room, w(k|i,j) goes to weights[at + (i * side + j) * side + k].
     """
     alpha, alpha_t, gamma, gamma_t = charts[0], charts[1], charts[2], charts[3]
     width = chart_width(n)
-    side = cube.shape[1]
-    single = cube.itemsize == 4
+    side = scores.shape[1]
+    single = scores.itemsize == 4
     bad = False
     charts[:, : (n + 1) * width] = -np.inf
     for i in range(n + 1):
@@ -108,7 +82,7 @@ def inside(cube: Any, b: int, n: int, charts: Any, terms: Any, weights: Any, at:
         for i in range(n - length + 1):
             j = i + length
             row, column = i * width, j * width
-            bad |= load_terms(terms, cube, b, i, j, length)
+            bad |= load_terms(terms, scores, b, i, j, length)
             # C-CONC and HEADLESS
             largest = plus_plus_max(terms, 0, alpha, row + i, alpha_t, column + i + 1, 0.0, length)
             value = log_sum(terms, largest, length, single)
@@ -127,9 +101,9 @@ def inside(cube: Any, b: int, n: int, charts: Any, terms: Any, weights: Any, at:
 
 @helper
 def _outside(
-    n: int, side: int, charts: Any, work: Any, terms: Any, cubes: Any, at: int, arcs: Any
+    n: int, side: int, charts: Any, work: Any, terms: Any, span_marginals: Any, at: int, arcs: Any
 ) -> None:
-    """From weights to marginals in the cube, and arc marginals into `arcs` if it has room.
+    """From weights to marginals in the scores, and arc marginals into `arcs` if it has room.
 
     p_alpha[i,j] is the probability handed to α(i,j) within row i, p_right[j,i] what C-CONC handed
     to it as the right side of head i, p_left[i,h] what C-CONC handed to α(i,h-1) as the left side
@@ -141,7 +115,7 @@ def _outside(
     ends, starts = work[4], work[5]
     width = chart_width(n)
     shares = np.empty(width if arcs.size else 0, arcs.dtype)
-    single = cubes.itemsize == 4
+    single = span_marginals.itemsize == 4
     work[:, : (n + 1) * width] = 0.0
     p_gamma[n * width] = 1.0
     for length in range(n, 0, -1):
@@ -162,7 +136,9 @@ def _outside(
                     cell = at + (i * side + j) * side + i + 1
                     step = side * side
                     store_scaled(shares, 0, terms, 0, p, length)
-                    add_upper_triangle(arcs, row + i + 1, cubes, cell, step, shares, length)
+                    add_upper_triangle(
+                        arcs, row + i + 1, span_marginals, cell, step, shares, length
+                    )
             h = j + 1
             if arcs.size and h <= n:
                 p = starts[h * width + i] + p_left[row + h]
@@ -174,11 +150,11 @@ def _outside(
                     cell = at + (i * side + i + 1) * side + i + 1
                     to = h * width + i + 1
                     store_scaled(shares, 0, terms, 0, p, length)
-                    add_lower_triangle(arcs, to, cubes, cell, side, shares, length)
+                    add_lower_triangle(arcs, to, span_marginals, cell, side, shares, length)
             # C-CONC: w(k|i,j)
             p = p_gamma[column + i]
             cell = at + (i * side + j) * side + i + 1
-            scale_in_place(terms, cubes, cell, p, length)
+            scale_in_place(terms, span_marginals, cell, p, length)
             if p > 0.0:
                 add_scaled(p_alpha, row + i, terms, 0, 1.0, length)
                 add_scaled(p_right, column + i + 1, terms, 0, 1.0, length)
@@ -186,52 +162,50 @@ def _outside(
 
 
 def _sums(
-    cube: Any,
+    scores: Any,
     lengths: Any,
     order: Any,
     log_partition: Any,
-    cubes: Any,
-    matrices: Any,
+    span_marginals: Any,
+    arc_marginals: Any,
     status: Any,
 ) -> None:
-    longest = 0
-    for b in order:
-        longest = max(longest, lengths[b])
+    longest = longest_of(lengths, order)
     size = (longest + 2) * chart_width(longest)
     charts = np.empty((4, size))
     terms = np.zeros(chart_width(longest) + PAD)
-    work = np.empty((6, size if cubes.size else 0))
-    arcs = np.empty(size if matrices.size else 0, matrices.dtype)
-    side = cube.shape[1]
+    work = np.empty((6, size if span_marginals.size else 0))
+    arcs = np.empty(size if arc_marginals.size else 0, arc_marginals.dtype)
+    side = scores.shape[1]
     for b in order:
         n = lengths[b]
         width = chart_width(n)
         at = b * side * side * side
-        if inside(cube, b, n, charts, terms, cubes, at):
+        if inside(scores, b, n, charts, terms, span_marginals, at):
             status[b] = BAD_SCORE
             continue
         log_partition[b] = charts[2, n]
         if log_partition[b] == -np.inf:
             status[b] = NO_TREE
             continue
-        if cubes.size:
+        if span_marginals.size:
             arcs[:] = 0.0
-            _outside(n, side, charts, work, terms, cubes, at, arcs)
-        if matrices.size:
+            _outside(n, side, charts, work, terms, span_marginals, at, arcs)
+        if arc_marginals.size:
             for k in range(1, n + 1):
-                matrices[b, 0, k] = cubes[at + n * side + k]
+                arc_marginals[b * side * side + k] = span_marginals[at + n * side + k]
                 for h in range(1, n + 1):
-                    matrices[b, h, k] = arcs[h * width + k]
+                    arc_marginals[(b * side + h) * side + k] = arcs[h * width + k]
 
 
 sums = kernel(
     lambda number: types.void(
-        scores(number, 4),
+        score_array(number, 4),
         INDICES,
         INDICES,
         array(types.float64, 1),
         array(number, 1),
-        array(number, 3),
+        array(number, 1),
         INDICES,
     )
 )(_sums)

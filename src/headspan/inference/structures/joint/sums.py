@@ -1,7 +1,7 @@
 """Sums over all trees of headed spans and arcs together. O(n⁴) time, O(n³) memory.
 
-Inside is joint.py's recurrence with log-add-exp for max (it counts every tree once), in float64.
-Outside hands each cell's probability down to the terms of its sum in proportion to them.
+Inside is the recurrence of recurrence.py with log-add-exp for ⊕ (it counts every tree once), in
+float64. Outside hands each cell's probability down to the terms of its sum in proportion to them.
 
 Charts, so that every sum runs along a contiguous axis: left[h,i] = L_h(i) and right[h,j] = R_h(j),
 left_t and right_t the same transposed; gamma[h,p,q] = γ_h(p,q) where (p,q) lies left of h, and
@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from headspan.inference.kernels.arc import load_arcs
-from headspan.inference.kernels.compile import INDICES, array, helper, kernel, scores
-from headspan.inference.kernels.operations import PAD, add_scaled, plus_max, plus_plus_max
-from headspan.inference.kernels.span import BAD_SCORE, NO_TREE, chart_width
-from headspan.inference.kernels.span_sums import load_terms, log_sum, proportions
+from headspan.inference.scores import BAD_SCORE, NO_TREE
+from headspan.inference.simd.charts import chart_width, log_sum, longest_of, proportions
+from headspan.inference.simd.compile import INDICES, array, helper, kernel, score_array
+from headspan.inference.simd.rows import PAD, add_scaled, plus_max, plus_plus_max
+from headspan.inference.structures.arc.kernel import load_arcs
+from headspan.inference.structures.headed_span.sums import load_terms
 
 
 @helper
@@ -29,10 +30,10 @@ def _hook(n: int, width: int, h: int, p: int, q: int) -> int:
 
 
 @helper
-def _hang(cube: Any, b: int, i: int, q: int, charts: Any, width: int, beta: Any) -> bool:
+def _hang(span_scores: Any, b: int, i: int, q: int, charts: Any, width: int, beta: Any) -> bool:
     """β(i,q,c) for i < c <= q into beta[0 …]; True if a score is bad."""
     count = q - i
-    bad = load_terms(beta, cube, b, i, q, count)
+    bad = load_terms(beta, span_scores, b, i, q, count)
     first = i + 1
     plus_plus_max(beta, 0, charts[1], i * width + first, charts[3], q * width + first, 0.0, count)
     return bad
@@ -40,11 +41,11 @@ def _hang(cube: Any, b: int, i: int, q: int, charts: Any, width: int, beta: Any)
 
 @helper
 def _inside(
-    cube: Any, b: int, n: int, arcs: Any, charts: Any, gamma: Any, beta: Any, terms: Any
+    span_scores: Any, b: int, n: int, arcs: Any, charts: Any, gamma: Any, beta: Any, terms: Any
 ) -> bool:
     left, left_t, right, right_t = charts[0], charts[1], charts[2], charts[3]
     width = chart_width(n)
-    single = cube.itemsize == 4
+    single = span_scores.itemsize == 4
     bad = False
     charts[:, : (n + 1) * width] = -np.inf
     gamma[: (n + 1) * (n + 1) * width] = -np.inf
@@ -59,7 +60,7 @@ def _inside(
                 largest = plus_max(terms, 0, gamma, a0, left, b0, 0.0, count)
                 value = log_sum(terms, largest, count, single)
                 left[q * width + i] = left_t[i * width + q] = value
-            bad |= _hang(cube, b, i, q, charts, width, beta)
+            bad |= _hang(span_scores, b, i, q, charts, width, beta)
             for h in range(n + 1):
                 if h > q or 1 <= h <= i or (h == 0 and i == 0 and q == n):
                     # the hook
@@ -78,7 +79,7 @@ def _inside(
 
 @helper
 def _outside(
-    cube: Any,
+    span_scores: Any,
     b: int,
     n: int,
     arcs: Any,
@@ -90,15 +91,15 @@ def _outside(
     p_gamma: Any,
     p_arcs: Any,
     p_beta: Any,
-    cubes: Any,
-    matrices: Any,
+    span_marginals: Any,
+    arc_marginals: Any,
 ) -> None:
-    """The steps of inside the other way round; marginals into cubes and matrices."""
+    """The steps of inside the other way round; marginals into span_marginals and arc_marginals."""
     left, right = charts[0], charts[2]
     p_left, p_left_t, p_right, p_right_t = work[0], work[1], work[2], work[3]
     width = chart_width(n)
-    side = cube.shape[1]
-    single = cube.itemsize == 4
+    side = span_scores.shape[1]
+    single = span_scores.itemsize == 4
     work[:, : (n + 1) * width] = 0.0
     p_gamma[: (n + 1) * (n + 1) * width] = 0.0
     p_arcs[: (n + 1) * width] = 0.0
@@ -114,7 +115,7 @@ def _outside(
                     add_scaled(p_gamma, b0, terms, 0, p, j - i)
         for q in range(n, i, -1):
             count = q - i
-            _hang(cube, b, i, q, charts, width, beta)
+            _hang(span_scores, b, i, q, charts, width, beta)
             p_beta[:] = 0.0
             for h in range(n + 1):
                 hook = _hook(n, width, h, i, q)
@@ -128,7 +129,7 @@ def _outside(
             add_scaled(p_right_t, q * width + i + 1, p_beta, 0, 1.0, count)
             cell = ((b * side + i) * side + q) * side + i + 1
             for t in range(count):
-                cubes[cell + t] = p_beta[t]
+                span_marginals[cell + t] = p_beta[t]
             if q > i + 1:
                 p = p_left[q * width + i] + p_left_t[i * width + q]
                 if p > 0.0:
@@ -139,26 +140,24 @@ def _outside(
     for h in range(n + 1):
         for d in range(1, n + 1):
             if h != d:
-                matrices[b, h, d] = p_arcs[h * width + d]
+                arc_marginals[(b * side + h) * side + d] = p_arcs[h * width + d]
 
 
 def _sums(
-    cube: Any,
-    matrix: Any,
+    span_scores: Any,
+    arc_scores: Any,
     lengths: Any,
     order: Any,
     log_partition: Any,
-    cubes: Any,
-    matrices: Any,
+    span_marginals: Any,
+    arc_marginals: Any,
     status: Any,
 ) -> None:
-    longest = 0
-    for b in order:
-        longest = max(longest, lengths[b])
+    longest = longest_of(lengths, order)
     wide = chart_width(longest)
     size = (longest + 2) * wide
     volume = (longest + 1) * (longest + 1) * wide + PAD
-    wanted = cubes.size > 0
+    wanted = span_marginals.size > 0
     charts = np.empty((4, size))
     gamma = np.empty(volume)
     arcs = np.zeros(size)
@@ -172,8 +171,8 @@ def _sums(
     for b in order:
         n = lengths[b]
         width = chart_width(n)
-        bad = load_arcs(arcs, width, matrix, b, n, no_gold, 0.0)
-        bad |= _inside(cube, b, n, arcs, charts, gamma, beta, terms)
+        bad = load_arcs(arcs, width, arc_scores, b, n, no_gold, 0.0)
+        bad |= _inside(span_scores, b, n, arcs, charts, gamma, beta, terms)
         if bad:
             status[b] = BAD_SCORE
             continue
@@ -184,7 +183,7 @@ def _sums(
         log_partition[b] = total
         if wanted:
             _outside(
-                cube,
+                span_scores,
                 b,
                 n,
                 arcs,
@@ -196,20 +195,20 @@ def _sums(
                 p_gamma,
                 p_arcs,
                 p_beta,
-                cubes,
-                matrices,
+                span_marginals,
+                arc_marginals,
             )
 
 
 sums = kernel(
     lambda number: types.void(
-        scores(number, 4),
-        scores(number, 3),
+        score_array(number, 4),
+        score_array(number, 3),
         INDICES,
         INDICES,
         array(types.float64, 1),
         array(number, 1),
-        array(number, 3),
+        array(number, 1),
         INDICES,
     )
 )(_sums)

@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from headspan.inference.kernels.vector import (
+from headspan.inference.simd.lanes import (
     INT32,
     INT64,
     VECTOR_BYTES,

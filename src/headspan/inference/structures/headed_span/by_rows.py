@@ -10,9 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from headspan.inference.errors import NoTreeError, ScoresError, TreeError
-from headspan.inference.inputs import is_tensor
+from headspan.inference.failures import NoTreeError, ScoresError, TreeError
 from headspan.inference.results import Trees
+from headspan.inference.scores import is_tensor
 
 
 class RowProvider(Protocol):
@@ -44,7 +44,8 @@ def best_tree_by_rows(
 
     `block` is how many rows are asked for at a time.
     """
-    from headspan.inference.kernels.span import chart_width, fill_rows, new_charts
+    from headspan.inference.simd.charts import chart_width
+    from headspan.inference.structures.headed_span.kernel import fill_rows, new_charts
 
     n = provider.length
     if n < 1 or block < 1:
@@ -118,13 +119,13 @@ def _read(scores: Any, shape: tuple[int, ...]) -> NDArray[Any]:
 
 
 def _gold_spans(gold: Any, n: int) -> NDArray[np.int64]:
-    from headspan.inference.kernels.trees import spans_of_heads
+    from headspan.inference.headed_spans import spans_of_trees
 
     if gold is None:
         return np.zeros((0, 0, 0), np.int64)
     heads = np.asarray(gold.cpu() if is_tensor(gold) else gold).astype(np.int64).reshape(1, -1)
-    spans = np.zeros((1, n, 2), np.int64)
-    whole = heads.shape[1] == n
-    if not whole or spans_of_heads[np.float64](heads, np.array([n]), spans) >= 0:
-        raise TreeError(f"gold heads are no projective tree over {n} words with a single root")
-    return spans
+    if heads.shape[1] == n:
+        spans, wrong = spans_of_trees(heads, np.array([n]))
+        if wrong < 0:
+            return spans
+    raise TreeError(f"gold heads are not a projective tree over {n} words with a single root")

@@ -1,7 +1,7 @@
 """Sums over all trees of arcs, and what is likely, after Eisner. O(n³) time, O(n²) memory.
 
-Inside is arc.py's recurrence with log-add-exp for max (it counts every tree once), in float64.
-Outside hands each cell's probability down to the terms of its sum in proportion to them.
+Inside is the recurrence of recurrence.py with log-add-exp for ⊕ (it counts every tree once), in
+float64. Outside hands each cell's probability down to the terms of its sum in proportion to them.
 """
 
 from typing import Any
@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from headspan.inference.kernels.arc import load_arcs
-from headspan.inference.kernels.compile import INDICES, array, helper, kernel, scores
-from headspan.inference.kernels.operations import PAD, add_scaled, plus_max
-from headspan.inference.kernels.span import BAD_SCORE, NO_TREE, chart_width
-from headspan.inference.kernels.span_sums import log_sum, proportions
+from headspan.inference.scores import BAD_SCORE, NO_TREE
+from headspan.inference.simd.charts import chart_width, log_sum, longest_of, proportions
+from headspan.inference.simd.compile import INDICES, array, helper, kernel, score_array
+from headspan.inference.simd.rows import PAD, add_scaled, plus_max
+from headspan.inference.structures.arc.kernel import load_arcs
 
 
 @helper
@@ -87,28 +87,26 @@ def _outside(n: int, width: int, charts: Any, work: Any, terms: Any, single: boo
 
 
 def _sums(
-    matrix: Any,
+    scores: Any,
     lengths: Any,
     order: Any,
     log_partition: Any,
-    cubes: Any,
-    matrices: Any,
+    arc_marginals: Any,
     status: Any,
 ) -> None:
-    longest = 0
-    for b in order:
-        longest = max(longest, lengths[b])
+    longest = longest_of(lengths, order)
     size = (longest + 2) * chart_width(longest)
     charts = np.empty((7, size))
-    work = np.empty((6, size if matrices.size else 0))
+    work = np.empty((6, size if arc_marginals.size else 0))
     arcs = np.zeros(size)
     terms = np.zeros(chart_width(longest) + PAD)
     no_gold = np.zeros((0, 0), np.int64)
-    single = matrix.itemsize == 4
+    single = scores.itemsize == 4
+    side = scores.shape[1]
     for b in order:
         n = lengths[b]
         width = chart_width(n)
-        if load_arcs(arcs, width, matrix, b, n, no_gold, 0.0):
+        if load_arcs(arcs, width, scores, b, n, no_gold, 0.0):
             status[b] = BAD_SCORE
             continue
         inside(arcs, n, width, charts, terms, single)
@@ -122,29 +120,28 @@ def _sums(
             continue
         total = log_sum(terms, largest, n, False)
         log_partition[b] = total
-        if matrices.size == 0:
+        if arc_marginals.size == 0:
             continue
         work[:, : (n + 2) * width] = 0.0
         for k in range(1, n + 1):
             p = np.exp((left[width + k] + right[k * width + n]) + arcs[k] - total)
-            matrices[b, 0, k] = p
+            arc_marginals[b * side * side + k] = p
             work[0, k * width + n] += p
             work[2, width + k] += p
         _outside(n, width, charts, work, terms, single)
         for i in range(1, n + 1):
             for j in range(i + 1, n + 1):
-                matrices[b, i, j] = work[4, i * width + j]
-                matrices[b, j, i] = work[5, j * width + i]
+                arc_marginals[(b * side + i) * side + j] = work[4, i * width + j]
+                arc_marginals[(b * side + j) * side + i] = work[5, j * width + i]
 
 
 sums = kernel(
     lambda number: types.void(
-        scores(number, 3),
+        score_array(number, 3),
         INDICES,
         INDICES,
         array(types.float64, 1),
         array(number, 1),
-        array(number, 3),
         INDICES,
     )
 )(_sums)

@@ -18,7 +18,7 @@ Signature = Callable[[Any], Any]
 _LOCK = Lock()
 
 
-def scores(number: Any, dimensions: int) -> Any:
+def score_array(number: Any, dimensions: int) -> Any:
     """The type of a score array: any strides, never written to."""
     return types.Array(number, dimensions, "A", readonly=True)
 
@@ -43,7 +43,7 @@ def helper(function: Function) -> Function:
 @cache
 def _fingerprint() -> str:
     """A number that changes with the source of any kernel."""
-    sources = sorted(Path(__file__).parent.glob("*.py"))
+    sources = sorted(Path(__file__).parent.parent.rglob("*.py"))
     return f"{crc32(b''.join(source.read_bytes() for source in sources)):08x}"
 
 

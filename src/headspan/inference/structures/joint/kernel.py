@@ -18,15 +18,16 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from headspan.inference.kernels.arc import load_arcs
-from headspan.inference.kernels.compile import INDICES, array, helper, kernel, scores
-from headspan.inference.kernels.operations import PAD, max_plus, max_plus_plus
-from headspan.inference.kernels.span import BAD_SCORE, NO_TREE, chart_width
+from headspan.inference.scores import BAD_SCORE, NO_TREE
+from headspan.inference.simd.charts import chart_width, longest_of
+from headspan.inference.simd.compile import INDICES, array, helper, kernel, score_array
+from headspan.inference.simd.rows import PAD, max_plus, max_plus_plus
+from headspan.inference.structures.arc.kernel import load_arcs
 
 
 @helper
-def _span_score(cube: Any, b: int, i: int, j: int, k: int, gold: Any, cost: Any) -> Any:
-    x = cube[b, i, j, k]
+def _span_score(span_scores: Any, b: int, i: int, j: int, k: int, gold: Any, cost: Any) -> Any:
+    x = span_scores[b, i, j, k]
     if gold.shape[0] and gold[b, k - 1, 0] == i and gold[b, k - 1, 1] == j:
         x -= cost
     return x
@@ -34,7 +35,7 @@ def _span_score(cube: Any, b: int, i: int, j: int, k: int, gold: Any, cost: Any)
 
 @helper
 def _fill(
-    cube: Any,
+    span_scores: Any,
     b: int,
     n: int,
     heads_of: Any,
@@ -58,9 +59,9 @@ def _fill(
             for h in range(width):
                 gamma[hook + h] = -np.inf
             for c in range(i + 1, q + 1):
-                x = cube[b, i, q, c]
+                x = span_scores[b, i, q, c]
                 bad |= not (x < np.inf)
-                x = _span_score(cube, b, i, q, c, gold, cost)
+                x = _span_score(span_scores, b, i, q, c, gold, cost)
                 beta = (left[i * width + c] + right[q * width + c]) + x
                 # the hook: γ_h(i,q) = max(γ_h(i,q), β(i,q,c) + s(h,c)), all h at once
                 max_plus(gamma, hook, heads_of, c * width, beta, n + 1)
@@ -83,7 +84,7 @@ def _fill(
 
 @helper
 def _best_word(
-    cube: Any,
+    span_scores: Any,
     b: int,
     n: int,
     heads_of: Any,
@@ -100,7 +101,7 @@ def _best_word(
     best = i + 1
     value = left[0] - np.inf
     for c in range(i + 1, j + 1):
-        x = _span_score(cube, b, i, j, c, gold, cost)
+        x = _span_score(span_scores, b, i, j, c, gold, cost)
         x = ((left[i * width + c] + right[j * width + c]) + x) + heads_of[c * width + h]
         if x > value:
             best, value = c, x
@@ -108,8 +109,8 @@ def _best_word(
 
 
 def _best(
-    cube: Any,
-    matrix: Any,
+    span_scores: Any,
+    arc_scores: Any,
     lengths: Any,
     order: Any,
     gold_spans: Any,
@@ -121,9 +122,7 @@ def _best(
     values: Any,
     status: Any,
 ) -> None:
-    longest = 0
-    for b in order:
-        longest = max(longest, lengths[b])
+    longest = longest_of(lengths, order)
     size = (longest + 2) * chart_width(longest)
     left = np.empty(size, values.dtype)
     right = np.empty(size, values.dtype)
@@ -134,13 +133,13 @@ def _best(
     for b in order:
         n = lengths[b]
         width = chart_width(n)
-        bad = load_arcs(arcs, width, matrix, b, n, gold_heads, arc_cost)
+        bad = load_arcs(arcs, width, arc_scores, b, n, gold_heads, arc_cost)
         heads_of[: (n + 1) * width] = -np.inf
         for h in range(n + 1):
             for d in range(1, n + 1):
                 if h != d:
                     heads_of[d * width + h] = arcs[h * width + d]
-        bad |= _fill(cube, b, n, heads_of, gold_spans, span_cost, left, right, gamma)
+        bad |= _fill(span_scores, b, n, heads_of, gold_spans, span_cost, left, right, gamma)
         if bad:
             status[b] = BAD_SCORE
             continue
@@ -156,7 +155,9 @@ def _best(
         while top:
             top -= 1
             i, j, head = stack[top, 0], stack[top, 1], stack[top, 2]
-            c = _best_word(cube, b, n, heads_of, gold_spans, span_cost, left, right, i, j, head)
+            c = _best_word(
+                span_scores, b, n, heads_of, gold_spans, span_cost, left, right, i, j, head
+            )
             heads[b, c - 1] = head
             spans[b, c - 1, 0] = i
             spans[b, c - 1, 1] = j
@@ -184,8 +185,8 @@ def _best(
 
 best = kernel(
     lambda number: types.void(
-        scores(number, 4),
-        scores(number, 3),
+        score_array(number, 4),
+        score_array(number, 3),
         INDICES,
         INDICES,
         array(types.int64, 3),

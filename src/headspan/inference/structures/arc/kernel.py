@@ -17,22 +17,23 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from headspan.inference.kernels.compile import INDICES, array, helper, kernel, scores
-from headspan.inference.kernels.operations import max_plus
-from headspan.inference.kernels.span import BAD_SCORE, NO_TREE, chart_width
-from headspan.inference.kernels.trees import spans_of_sentence
+from headspan.inference.headed_spans import spans_of_sentence
+from headspan.inference.scores import BAD_SCORE, NO_TREE
+from headspan.inference.simd.charts import chart_width, longest_of
+from headspan.inference.simd.compile import INDICES, array, helper, kernel, score_array
+from headspan.inference.simd.rows import max_plus
 
 LEFT, RIGHT = 0, 1
 
 
 @helper
-def load_arcs(arcs: Any, width: int, matrix: Any, b: int, n: int, gold: Any, cost: Any) -> bool:
+def load_arcs(arcs: Any, width: int, scores: Any, b: int, n: int, gold: Any, cost: Any) -> bool:
     """Put s(h,d) into arcs[h * width + d], less the cost on gold arcs; True if one is bad."""
     bad = False
     for h in range(n + 1):
         for d in range(1, n + 1):
             if h != d:
-                x = matrix[b, h, d]
+                x = scores[b, h, d]
                 bad |= not (x < np.inf)
                 arcs[h * width + d] = x
     if gold.shape[0]:
@@ -113,7 +114,7 @@ def _walk(
 
 
 def _best(
-    matrix: Any,
+    scores: Any,
     lengths: Any,
     order: Any,
     gold: Any,
@@ -123,9 +124,7 @@ def _best(
     values: Any,
     status: Any,
 ) -> None:
-    longest = 0
-    for b in order:
-        longest = max(longest, lengths[b])
+    longest = longest_of(lengths, order)
     size = (longest + 2) * chart_width(longest)
     charts = np.empty((4, size), values.dtype)
     arcs = np.zeros(size, values.dtype)
@@ -133,7 +132,7 @@ def _best(
     for b in order:
         n = lengths[b]
         width = chart_width(n)
-        if load_arcs(arcs, width, matrix, b, n, gold, cost):
+        if load_arcs(arcs, width, scores, b, n, gold, cost):
             status[b] = BAD_SCORE
             continue
         _fill(arcs, n, width, charts)
@@ -156,7 +155,7 @@ def _best(
 
 best = kernel(
     lambda number: types.void(
-        scores(number, 3),
+        score_array(number, 3),
         INDICES,
         INDICES,
         array(types.int64, 2),
@@ -167,12 +166,3 @@ best = kernel(
         INDICES,
     )
 )(_best)
-
-
-def _charts(arcs: Any, n: int, width: int, filled: Any) -> None:
-    _fill(arcs, n, width, filled)
-
-
-charts = kernel(
-    lambda number: types.void(array(number, 1), types.int64, types.int64, array(number, 2))
-)(_charts)

@@ -1,0 +1,159 @@
+"""Pieces: what a structure takes a tree apart into and scores.
+
+A piece owns the axes of its score array, which cells of it are legal, which cells a tree has, what
+constraints say about them, and its name in error messages. Every tree of n words has one cell of
+each piece per word.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headspan.inference.constraints import Constraints
+
+_SPARE = 8  # elements behind a flat array, so that kernels may store whole vectors
+
+
+class Piece(ABC):
+    """One kind of scored piece. Words are 1 … n, fenceposts 0 … n."""
+
+    name: ClassVar[str]
+    """The name in error messages, in `Marginals.by_piece` and in the registry of scorers."""
+    axes: ClassVar[int]
+    """The number of axes of one sentence's scores, each of size N + 1. The last is the word."""
+
+    @abstractmethod
+    def legal(self, n: Any, *cell: Any) -> Any:
+        """Whether a cell means something in a sentence of n words; numbers or arrays of them."""
+
+    @abstractmethod
+    def describe(self, *cell: int) -> str:
+        """A cell in words."""
+
+    @abstractmethod
+    def cells(self, heads: Any, spans: Any) -> tuple[Any, ...]:
+        """The cell of every word of given trees, as one index array per axis, each (…, N).
+
+        heads: (…, N); spans: (…, N, 2). Arrays or tensors.
+        """
+
+    @abstractmethod
+    def gold(self, heads: Any, spans: Any) -> Any:
+        """The one of the two from which a kernel reads the gold cells."""
+
+    @abstractmethod
+    def heads(self, chosen: Any) -> NDArray[np.int64]:
+        """Heads (B, N) of the trees whose cells, (B, …), are 1 and all others 0."""
+
+    @abstractmethod
+    def roots(self, marginals: Any, lengths: NDArray[np.int64]) -> Any:
+        """The probability of every word to be the root, (B, N+1), from this piece's marginals."""
+
+    @abstractmethod
+    def allowed(self, constraints: Constraints, n: int) -> NDArray[np.bool_]:
+        """A mask of the cells that constraints leave in a sentence of n words."""
+
+    @abstractmethod
+    def is_needed_by(self, constraints: Constraints) -> bool:
+        """Whether no other piece's mask can say what the constraints say about this one."""
+
+    def shape(self, longest: int) -> tuple[int, ...]:
+        """The shape of the scores of one sentence with room for so many words."""
+        return (longest + 1,) * self.axes
+
+    def room(self, size: int, longest: int, dtype: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Zeros for the marginals of a batch: as a kernel fills them, and the same as a result."""
+        shape = (size, *self.shape(longest))
+        flat = np.zeros(int(np.prod(shape)) + _SPARE, dtype)
+        return flat, flat[:-_SPARE].reshape(shape)
+
+    def no_room(self, dtype: Any) -> NDArray[Any]:
+        """An empty array in place of `room`, for a kernel that shall not fill it."""
+        return np.zeros(0, dtype)
+
+
+class HeadedSpanPiece(Piece):
+    """(i, j) as the headed span of word k: scores[i, j, k], i < k <= j."""
+
+    name = "span"
+    axes = 3
+
+    def legal(self, n: Any, *cell: Any) -> Any:
+        i, j, k = cell
+        return (i < k) & (k <= j) & (j <= n)
+
+    def describe(self, *cell: int) -> str:
+        i, j, k = cell
+        return f"span ({i}, {j}) with head {k}"
+
+    def cells(self, heads: Any, spans: Any) -> tuple[Any, ...]:
+        return spans[..., 0], spans[..., 1], _words(heads)
+
+    def gold(self, heads: Any, spans: Any) -> Any:
+        return spans
+
+    def heads(self, chosen: Any) -> NDArray[np.int64]:
+        from headspan.inference.headed_spans import heads_of_spans
+
+        size, side = chosen.shape[:2]
+        cell = chosen.reshape(size, side * side, side)[..., 1:].argmax(1)
+        spans = np.stack([cell // side, cell % side], -1)
+        return heads_of_spans(np.where(chosen.any(axis=(1, 2))[:, 1:, None], spans, -1))
+
+    def roots(self, marginals: Any, lengths: NDArray[np.int64]) -> Any:
+        return marginals[np.arange(len(lengths)), 0, lengths]
+
+    def allowed(self, constraints: Constraints, n: int) -> NDArray[np.bool_]:
+        return constraints.allowed_spans(n)
+
+    def is_needed_by(self, constraints: Constraints) -> bool:
+        return constraints.name_spans
+
+
+class ArcPiece(Piece):
+    """The arc from head h, 0 for the root, to dependent d: scores[h, d], h != d."""
+
+    name = "arc"
+    axes = 2
+
+    def legal(self, n: Any, *cell: Any) -> Any:
+        h, d = cell
+        return (h <= n) & (d >= 1) & (d <= n) & (h != d)
+
+    def describe(self, *cell: int) -> str:
+        h, d = cell
+        return f"arc from {h} to {d}"
+
+    def cells(self, heads: Any, spans: Any) -> tuple[Any, ...]:
+        return heads, _words(heads)
+
+    def gold(self, heads: Any, spans: Any) -> Any:
+        return heads
+
+    def heads(self, chosen: Any) -> NDArray[np.int64]:
+        heads: NDArray[np.int64] = chosen[..., 1:].argmax(1)
+        return np.where(chosen.any(axis=1)[:, 1:], heads, -1)
+
+    def roots(self, marginals: Any, lengths: NDArray[np.int64]) -> Any:
+        return marginals[:, 0]
+
+    def allowed(self, constraints: Constraints, n: int) -> NDArray[np.bool_]:
+        return constraints.allowed_arcs(n)
+
+    def is_needed_by(self, constraints: Constraints) -> bool:
+        return constraints.name_arcs
+
+
+HEADED_SPAN = HeadedSpanPiece()
+ARC = ArcPiece()
+
+
+def _words(heads: Any) -> Any:
+    """1 … N, in the shape and kind of the heads."""
+    if isinstance(heads, np.ndarray):
+        return np.broadcast_to(np.arange(1, heads.shape[-1] + 1), heads.shape)
+    import torch
+
+    return torch.arange(1, heads.shape[-1] + 1, device=heads.device).expand(heads.shape)

@@ -1,0 +1,78 @@
+"""The names of structures, scorers and losses in configurations, and what they stand for.
+
+An entry is an object, or the place of one as "module:attribute", which is imported when it is first
+used: reading a configuration needs neither NumPy nor torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+from headspan.plumbing.errors import HeadspanError, shown
+
+
+class Registry(Mapping[str, Any]):
+    """Objects of one kind by name, in the order in which they were registered."""
+
+    def __init__(self, kind: str, entries: Mapping[str, Any]) -> None:
+        self.kind = kind
+        self._entries = dict(entries)
+
+    def __getitem__(self, name: str) -> Any:
+        self.check(name)
+        entry = self._entries[name]
+        if isinstance(entry, str):
+            module, _, attribute = entry.partition(":")
+            entry = self._entries[name] = getattr(import_module(module), attribute)
+        return entry
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def check(self, name: Any) -> None:
+        """Raise HeadspanError, listing the names there are, unless this is one of them."""
+        if name not in self._entries:
+            names = ", ".join(self._entries)
+            raise HeadspanError(f"unknown {self.kind} {shown(name)}; expected one of {names}")
+
+    def register(self, name: str, entry: Any) -> None:
+        """Add an entry, or replace the one of that name."""
+        self._entries[name] = entry
+
+
+STRUCTURES = Registry(
+    "structure",
+    {
+        "span": "headspan.inference.structures.headed_span:headed_span",
+        "arc": "headspan.inference.structures.arc:arc",
+        "joint": "headspan.inference.structures.joint:joint",
+    },
+)
+"""Structures by name; see `headspan.inference.structure.Structure`."""
+
+SCORERS = Registry(
+    "scorer",
+    {
+        "span": "headspan.nn.scorers:SpanScorer",
+        "arc": "headspan.nn.scorers:ArcScorer",
+    },
+)
+"""The part of the network that scores each piece, by the piece's name."""
+
+LOSSES = Registry(
+    "loss",
+    {
+        "max-margin": "headspan.nn.losses:max_margin",
+        "local": "headspan.nn.losses:local",
+        "crf": "headspan.nn.losses:crf",
+    },
+)
+"""Losses on trees by name; each takes the scores of a batch and its gold trees."""
