@@ -186,7 +186,7 @@ def test_training_leaves_long_sentences_out(
     with pytest.raises(HeadspanError, match=r"dev.conllu: sentence \d+ has 9 words; at most 6"):
         Trainer(settings, tmp_path)
     data = replace(settings.data, dev=str(tmp_path / "short.conllu"))
-    kept = Trainer(replace(settings, data=data), tmp_path).kept
+    kept = Trainer(replace(settings, data=data), tmp_path).training_set
     assert kept.dropped == {f"more than {most} words": sum(len(s) > most for s in sentences)}
 
 

@@ -18,8 +18,9 @@ from headspan.model.parser import Parser
 from headspan.text import Segmentation, train_segmenter
 from headspan.training import processes
 from headspan.training.estimate import estimate
+from headspan.training.events import EpochDone, Event, SegmenterEpoch, StepDone
 from headspan.training.loop import CHECKPOINT, LOG, MODEL, Stopped, Trainer, rate, train
-from headspan.training.treebank import keep, read_treebank, shuffled_batches
+from headspan.training.treebank import TrainingSet, read_treebank, shuffled_batches
 
 
 def config(treebank: Path, train_on: str = "train", **changes: Any) -> Config:
@@ -74,10 +75,10 @@ def test_other_losses_learn(treebank: Path, tmp_path: Path, structure: Any, loss
 def test_it_learns_and_restores_what_is_not_projective(treebank: Path, tmp_path: Path) -> None:
     settings = config(treebank, training={"epochs": 25})
     trainer = Trainer(settings, tmp_path)
-    assert trainer.kept.lifted > 0
+    assert trainer.training_set.lifted > 0
     assert any("|" in label for label in trainer.parser.vocabularies.labels.names)
     trainer.run()
-    assert trainer.progress.best > 90
+    assert trainer.state.best > 90
     parsed = Parser.load(tmp_path / MODEL).parse(trainer.dev)
     assert not any("|" in label for s in parsed for label in s.deprels)
     assert [s.comments for s in parsed] == [s.comments for s in trainer.dev]
@@ -103,7 +104,7 @@ def test_interrupted_and_resumed_is_the_same_run(
     train(settings, tmp_path / "whole")
     seen = 0
 
-    def interrupt(trainer: Trainer, event: dict[str, Any]) -> None:
+    def interrupt(event: Event) -> None:
         nonlocal seen
         seen += 1
         if seen == at:
@@ -182,17 +183,17 @@ def test_a_model_folder_must_be_whole(treebank: Path, tmp_path: Path) -> None:
         Parser.load(folder)
 
 
-def test_what_is_kept_and_dropped(treebank: Path) -> None:
+def test_sentences_that_cannot_be_learned_from_are_dropped(treebank: Path) -> None:
     good = read_treebank(str(treebank / "train.conllu"), "train")
     two_roots = Sentence.from_words(["a", "b"], heads=[0, 0])
     cycle = Sentence.from_words(["a", "b"], heads=[2, 1])
-    kept = keep([*good, two_roots, cycle], Data(nonprojective="drop"))
-    assert kept.dropped["more than one root"] == 1
-    assert kept.dropped["a cycle"] == 1
-    assert kept.dropped["not projective"] > 0
-    assert kept.lifted == 0
-    assert len(keep(good, Data()).sentences) == len(good)
-    rare = keep(good, Data(encoded_min_count=1000))
+    projective = TrainingSet.choose([*good, two_roots, cycle], Data(nonprojective="drop"))
+    assert projective.dropped["more than one root"] == 1
+    assert projective.dropped["a cycle"] == 1
+    assert projective.dropped["not projective"] > 0
+    assert projective.lifted == 0
+    assert len(TrainingSet.choose(good, Data()).sentences) == len(good)
+    rare = TrainingSet.choose(good, Data(encoded_min_count=1000))
     assert not any("|" in label for s in rare.sentences for label in s.deprels)
 
 
@@ -313,10 +314,10 @@ def test_raw_text_in(treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("headspan.training.loop.train_segmenter", short)
     settings = config(treebank, training={"epochs": 2})
     settings = replace(settings, data=replace(settings.data, segment=True))
-    events: list[dict[str, Any]] = []
+    events: list[Event] = []
     trainer = Trainer(settings, tmp_path)
-    trainer.run(lambda _, event: events.append(event))
-    assert any("segmenter" in event for event in events)
+    trainer.run(events.append)
+    assert {type(event) for event in events} == {SegmenterEpoch, StepDone, EpochDone}
     parser = Parser.load(tmp_path / MODEL)
     text = "the dog sees a cat.\n\nevery Arrow flies!"
     found = parser(text)
@@ -331,7 +332,7 @@ def test_raw_text_in(treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     again = Parser.load(tmp_path / "small")
     assert again("the dog sees a cat.") == parser("the dog sees a cat.")
     events.clear()
-    trainer.run(lambda _, event: events.append(event))
+    trainer.run(events.append)
     assert not events  # all of it was there already
 
 

@@ -22,7 +22,7 @@ from headspan.model.parse_options import ParseOptions
 from headspan.model.parse_result import Parse, Tree, without_confidences
 from headspan.model.saving import load_parser, save_parser
 from headspan.model.vocabularies import Vocabularies
-from headspan.nn.network import PredictedTrees, Network, Output
+from headspan.nn.network import Network, Output, PredictedTrees
 from headspan.nn.subwords import SubwordTokenizer
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.limits import check_parsed
