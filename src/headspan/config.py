@@ -7,10 +7,11 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from headspan.plumbing.errors import HeadspanError, named, shown
 from headspan.plumbing.files import unreadable
+from headspan.registries import LOSSES, STRUCTURES
 
 _T = TypeVar("_T")
 
@@ -73,8 +74,10 @@ class Tagger:
 class Model:
     """The network."""
 
-    structure: Literal["span", "arc", "joint"] = "span"
-    loss: Literal["max-margin", "local", "crf"] = "max-margin"
+    structure: Annotated[str, STRUCTURES] = "span"
+    """The way trees are scored: a name from the registry of structures."""
+    loss: Annotated[str, LOSSES] = "max-margin"
+    """The loss on trees: a name from the registry of losses."""
     labels_from: Literal["words", "spans"] = "words"
     """Relations from parent and child words, or from their headed spans (the paper's footnote)."""
     lstm_layers: int = 3
@@ -149,7 +152,7 @@ def from_table(kind: type[_T], table: Any, where: str, prefix: str = "") -> _T:
     """A dataclass from a table, checked: no unknown key, every value of its type."""
     if not isinstance(table, Mapping):
         raise HeadspanError(f"{where}: {prefix.rstrip('.') or 'it'} is not a table")
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=True)
     for key in table:
         if key not in hints:
             known = ", ".join(prefix + name for name in hints)
@@ -168,10 +171,11 @@ def _checked(hint: Any, value: Any, where: str, key: str) -> Any:
     if dataclasses.is_dataclass(hint):
         return from_table(hint, value, where, key + ".")  # type: ignore[arg-type]
     origin = get_origin(hint)
-    if origin is Literal:
-        if value in get_args(hint):
+    if origin in (Literal, Annotated):
+        choices = get_args(hint) if origin is Literal else tuple(get_args(hint)[1])
+        if value in choices:
             return value
-        expected = ", ".join(name or "''" for name in get_args(hint))
+        expected = ", ".join(name or "''" for name in choices)
         raise HeadspanError(f"{where}: {key} is {shown(value)}; expected one of {expected}")
     if origin is tuple:
         kind, last = get_args(hint)[0], get_args(hint)[-1]

@@ -6,11 +6,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from headspan.inference import headed_span
-from headspan.nn import cube, losses, scorers
+from headspan.nn import scorers
 from headspan.nn.layers import SharedDropout, with_one
 from headspan.nn.scorers import ArcScorer, LabelScorer, SpanScorer
-from headspan.tree import headed_spans
 
 SIZE = 12
 
@@ -47,19 +45,47 @@ def legal(n: int) -> Tensor:
 def test_scores_are_the_papers() -> None:
     scorer, context = random_scorer(), torch.randn(3, 8, SIZE, dtype=torch.double)
     direct = by_the_paper(scorer, context)
-    terms = scorer(context)
-    filled = cube.score_cube(terms)
+    factored = scorer(context)
     where = legal(6)
-    torch.testing.assert_close(filled[:, where], direct[:, where])
+    torch.testing.assert_close(factored.dense()[:, where], direct[:, where])
     b, i, j, k = where.expand(3, -1, -1, -1).nonzero(as_tuple=True)
-    torch.testing.assert_close(terms.cells(b, i, j, k), direct[b, i, j, k])
+    torch.testing.assert_close(factored.cells(b, i, j, k), direct[b, i, j, k])
+    some = factored.sentences([2, 0], 4)
+    torch.testing.assert_close(some.dense()[:, legal(4)], direct[[2, 0], :5, :5, :5][:, legal(4)])
 
 
-def test_the_cubes_gradient_is_that_of_the_formulas() -> None:
+def test_rows_of_scores_are_those_of_the_dense_array() -> None:
+    scorer, context = random_scorer(), torch.randn(2, 8, SIZE, dtype=torch.double)
+    factored = scorer(context)
+    dense, rows = factored.dense()[1, :6, :6, :6], factored.by_rows(1, 5)
+    for start, stop in ((0, 2), (2, 5)):
+        where = legal(5)[start:stop]
+        torch.testing.assert_close(rows.rows(start, stop)[where], dense[start:stop][where])
+    left, right = np.array([0, 2]), np.array([5, 4])
+    cells = rows.cells(left, right)
+    torch.testing.assert_close(cells[0, 1:6], dense[0, 5, 1:6])
+    torch.testing.assert_close(cells[1, 3:5], dense[2, 4, 3:5])
+
+
+def test_arc_scores_are_biaffine_in_head_and_dependent() -> None:
+    torch.manual_seed(2)
+    scorer = ArcScorer(SIZE, 6, 0.0).double()
+    torch.nn.init.normal_(scorer.weight)
+    context = torch.randn(2, 7, SIZE, dtype=torch.double)
+    scores = scorer(context)
+    up, down = (with_one(part(context[:, :-1])) for part in (scorer.head, scorer.dependent))
+    expected = torch.einsum("bhu,uv,bdv->bhd", up, scorer.weight, down)
+    torch.testing.assert_close(scores.dense(), expected)
+    b, h, d = torch.tensor([0, 1]), torch.tensor([0, 3]), torch.tensor([2, 5])
+    torch.testing.assert_close(scores.cells(b, h, d), expected[b, h, d])
+    torch.testing.assert_close(scores.sentences([1], 3).dense(), expected[1:, :4, :4])
+
+
+def test_the_gradient_of_dense_scores_is_that_of_the_formulas() -> None:
     scorer, context = random_scorer(), torch.randn(2, 7, SIZE, dtype=torch.double)
     weights = torch.randn(2, 6, 6, 6, dtype=torch.double) * legal(5)
     gradients = []
-    for make in (lambda: cube.score_cube(scorer(context)), lambda: by_the_paper(scorer, context)):
+    for make in (lambda: scorer(context).dense(), lambda: by_the_paper(scorer, context)):
         scorer.zero_grad()
         (make() * weights).sum().backward()
         gradients.append([p.grad.clone() for p in scorer.parameters()])  # type: ignore[union-attr]
@@ -67,93 +93,12 @@ def test_the_cubes_gradient_is_that_of_the_formulas() -> None:
         torch.testing.assert_close(ours, theirs)
 
 
-def gold_trees(lengths: list[int]) -> tuple[Tensor, Tensor]:
-    heads = [[0, *range(1, n)] for n in lengths]
-    width = max(lengths)
-    spans = [[(s.left, s.right) for s in headed_spans(h)] for h in heads]
-    return losses.padded(heads, width), losses.padded(spans, width, (2,))
-
-
-@pytest.mark.parametrize("by_rows", [False, True])
-def test_the_max_margin_step_has_the_gradient_of_the_whole_cube(
-    by_rows: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if by_rows:
-        monkeypatch.setattr(cube, "_LARGEST_CUBE", 0)
-        monkeypatch.setattr(cube, "_ROW_BLOCK", 20)
-    scorer = random_scorer()
-    lengths = torch.tensor([6, 1, 4])
-    context = torch.randn(3, 8, SIZE, dtype=torch.double)
-    heads, spans = gold_trees(lengths.tolist())
-    scorer.zero_grad()
-    loss = losses.span_max_margin(scorer(context), lengths, heads, spans)
-    loss.backward()
-    ours = [p.grad.clone() for p in scorer.parameters()]  # type: ignore[union-attr]
-    scorer.zero_grad()
-    direct = by_the_paper(scorer, context)
-    trees = headed_span.cost_augmented_tree(direct.detach(), heads, lengths=lengths)
-    expected = direct.new_zeros(())
-    for b, n in enumerate(lengths.tolist()):
-        for k in range(1, n + 1):
-            (le, r), (gl, gr) = trees.spans[b, k - 1].tolist(), spans[b, k - 1].tolist()
-            expected = expected + direct[b, le, r, k] - direct[b, gl, gr, k] + ((le, r) != (gl, gr))
-    expected.backward()
-    torch.testing.assert_close(loss, expected)
-    for mine, p in zip(ours, scorer.parameters(), strict=True):
-        torch.testing.assert_close(mine, p.grad)
-    assert loss.item() > 0
-
-
 def test_dropout_is_the_same_in_both_passes() -> None:
-    """Terms carry their masks: cells and the cube agree while dropping."""
+    """Factored scores carry their masks: single cells and dense scores agree while dropping."""
     scorer = random_scorer(0.5).train()
-    terms = scorer(torch.randn(4, 8, SIZE, dtype=torch.double))
-    filled = cube.score_cube(terms)
+    factored = scorer(torch.randn(4, 8, SIZE, dtype=torch.double))
     b, i, j, k = legal(6).expand(4, -1, -1, -1).nonzero(as_tuple=True)
-    torch.testing.assert_close(terms.cells(b, i, j, k), filled[b, i, j, k])
-
-
-def test_local_span_selection_by_hand() -> None:
-    scorer, lengths = random_scorer(), torch.tensor([5, 3])
-    context = torch.randn(2, 7, SIZE, dtype=torch.double)
-    _, spans = gold_trees([5, 3])
-    direct = by_the_paper(scorer, context)
-    expected = 0.0
-    for b, n in enumerate([5, 3]):
-        for k in range(1, n + 1):
-            options = torch.stack([direct[b, p, q, k] for p in range(k) for q in range(k, n + 1)])
-            i, j = spans[b, k - 1].tolist()
-            expected += (options.logsumexp(0) - direct[b, i, j, k]).item()
-    assert losses.span_local(scorer(context), lengths, spans).item() == pytest.approx(expected)
-
-
-def test_crf_is_a_negative_log_probability() -> None:
-    scorer, lengths = random_scorer(), torch.tensor([5, 3])
-    context = torch.randn(2, 7, SIZE, dtype=torch.double)
-    heads, spans = gold_trees([5, 3])
-    loss = losses.span_crf(scorer(context), lengths, spans)
-    expected = -headed_span.log_probability(
-        by_the_paper(scorer, context).detach(), heads, lengths=lengths
-    )
-    torch.testing.assert_close(loss, expected.sum())
-    loss.backward()
-    assert all(p.grad is not None and p.grad.isfinite().all() for p in scorer.parameters())
-
-
-def test_arc_losses() -> None:
-    torch.manual_seed(2)
-    scorer = ArcScorer(SIZE, 6, 0.0).double()
-    torch.nn.init.normal_(scorer.weight)
-    scores = scorer(torch.randn(2, 7, SIZE, dtype=torch.double))
-    lengths, (heads, _) = torch.tensor([5, 3]), gold_trees([5, 3])
-    expected = 0.0
-    for b, n in enumerate([5, 3]):
-        for k in range(1, n + 1):
-            options = torch.stack([scores[b, h, k] for h in range(n + 1) if h != k])
-            expected += (options.logsumexp(0) - scores[b, heads[b, k - 1], k]).item()
-    assert losses.arc_local(scores, lengths, heads).item() == pytest.approx(expected)
-    assert losses.arc_crf(scores, lengths, heads).item() > 0
-    assert losses.arc_max_margin(scores, lengths, heads).item() >= 0
+    torch.testing.assert_close(factored.cells(b, i, j, k), factored.dense()[b, i, j, k])
 
 
 def test_labels_are_biaffine_in_parent_and_child() -> None:
@@ -193,7 +138,7 @@ def test_many_children_of_one_parent(arcs: int, monkeypatch: pytest.MonkeyPatch)
         torch.testing.assert_close(scorer(context, context, b, i, j), expected.detach())
 
 
-def test_shared_dropout_draws_once_a_sentence() -> None:
+def test_shared_dropout_draws_once_per_sentence() -> None:
     dropout = SharedDropout(0.5).train()
     out = dropout(torch.ones(5, 9, 40))
     assert torch.equal(out, out[:, :1].expand_as(out))

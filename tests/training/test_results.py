@@ -11,12 +11,11 @@ import torch
 from headspan import conllu
 from headspan.config import Config, Data, Embeddings, Model, Tagger, Training
 from headspan.conllu import Sentence
-from headspan.inference import Constraints, arc, headed_span, joint
+from headspan.inference import Constraints
 from headspan.model import saving
 from headspan.model.numbering import prepare
 from headspan.model.parser import Parser
-from headspan.nn import cube
-from headspan.nn.cube import score_cube
+from headspan.nn import tree_scores
 from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError
 from headspan.training.calibration import (
@@ -62,16 +61,12 @@ def sentences(treebank: Path) -> list[Sentence]:
 
 
 def scores_of(parser: Parser, sentence: Sentence) -> tuple[Any, list[Any]]:
-    """The module of inference and the scores that it takes, straight from the network."""
+    """The structure and the scores that it takes, straight from the network."""
     network = parser.network.eval()
     with torch.inference_mode():
         context, _ = network.context(prepare([sentence], parser.vocabularies, parser.tokenizer))
-        parts = []
-        if network.model.structure != "arc":
-            parts.append(score_cube(network.spans(context))[0].numpy())
-        if network.model.structure != "span":
-            parts.append(network.arcs(context)[0].numpy())
-    return {"span": headed_span, "arc": arc, "joint": joint}[network.model.structure], parts
+        scores = network.tree_scores(context, torch.tensor([len(sentence)]))
+        return network.structure, [part[0].numpy() for part in scores.dense()]
 
 
 def test_spans_scores_and_confidences(parser: Parser, sentences: list[Sentence]) -> None:
@@ -90,7 +85,7 @@ def test_confidences_do_not_depend_on_the_batch(
     parser: Parser, sentences: list[Sentence], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     together = parser.parse(sentences, confidence=True)
-    monkeypatch.setattr(cube, "_LARGEST_CUBE", 10)
+    monkeypatch.setattr(tree_scores, "_MOST_DENSE", 10)
     alone = parser.parse(sentences, confidence=True)
     for one, other in zip(together, alone, strict=True):
         assert one.confidences == pytest.approx(other.confidences, abs=1e-5)

@@ -352,6 +352,11 @@ class Structure(ABC):
         """The piece whose cells are enough to know the tree."""
         return ARC if ARC in self.pieces else self.pieces[0]
 
+    @property
+    def needs_dense_scores(self) -> bool:
+        """Whether n³ scores of a sentence have to be in memory at once to find its best tree."""
+        return any(piece.axes > 2 for piece in self.pieces) and not self.reads_rows
+
     def _batch(self, scores: Sequence[Any], lengths: Any, backend: Backend | None) -> ScoreBatch:
         if backend is None and self.kernels() is None:
             backend = "batched"

@@ -174,7 +174,7 @@ class Parser:
 
     def _checked(self, sentences: Iterable[Sentence | Sequence[str]]) -> Iterator[Sentence]:
         """The sentences; raises HeadspanError if one is too long."""
-        dense = self.config.model.structure == "joint"
+        dense = self.network.structure.needs_dense_scores
         for number, words in enumerate(sentences, 1):
             sentence = _as_sentence(words)
             check_parsed(len(sentence), f"sentence {number}", dense=dense)

@@ -1,132 +1,69 @@
-"""How wrong the scores are: max-margin, local and CRF losses, for each structure.
+"""Losses on trees: max-margin, local and CRF, each for every structure.
 
-Every loss is a sum over the sentences of a batch; whoever calls divides by the number of words.
+A loss takes the scores of a batch and its gold trees, heads (B, N) and spans (B, N, 2) with −1
+beyond the ends, and gives a sum over sentences; the caller divides by the number of words.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional
 
-from headspan.inference import arc, headed_span, joint
-from headspan.nn.cube import best_trees, score_cube
-from headspan.nn.scorers import SpanTerms
+from headspan.inference.pieces import Piece
+from headspan.nn.tree_scores import TreeScores
 
 
-def span_max_margin(terms: SpanTerms, lengths: Tensor, heads: Tensor, spans: Tensor) -> Tensor:
-    """max(0, max over y' of s(y') + Δ(y', y) − s(y)), Δ being the number of wrong headed spans.
+def max_margin(scores: TreeScores, heads: Tensor, spans: Tensor) -> Tensor:
+    """max(0, max over y' of s(y') + Δ(y', y) − s(y)), Δ being the number of wrong pieces.
 
-    heads: (B, N), spans: (B, N, 2), of the gold trees. The scores of the spans on which the two
-    trees differ are made once more with gradient, under the same dropout; memory is O(n).
+    The cost-augmented tree is found without gradient. The scores of the pieces in which the two
+    trees differ are then made again with gradient, under the same dropout; memory is O(n) beyond
+    the scorers' own.
     """
-    found = best_trees(terms, lengths, heads)
-    return _span_difference(terms, torch.from_numpy(found.spans), spans)
+    trees = scores.best(gold=heads)
+    found_heads, found_spans = torch.from_numpy(trees.heads), torch.from_numpy(trees.spans)
+    total = torch.zeros(())
+    for piece, part in zip(scores.structure.pieces, scores.parts, strict=True):
+        wrong, right = piece.cells(found_heads, found_spans), piece.cells(heads, spans)
+        differs = torch.stack([a != b for a, b in zip(wrong, right, strict=True)]).any(0)
+        b, k = differs.nonzero(as_tuple=True)
+        at, device = b.to(part.device), part.device
+        higher = part.cells(at, *(axis[b, k].to(device) for axis in wrong))
+        lower = part.cells(at, *(axis[b, k].to(device) for axis in right))
+        total = total.to(device) + (higher - lower).sum() + len(b)
+    return total
 
 
-def _span_difference(terms: SpanTerms, found: Tensor, gold: Tensor) -> Tensor:
-    """Σ s(found) − s(gold) + 1 over the words whose spans differ. found, gold: (B, N, 2)."""
-    b, k = (found != gold).any(-1).nonzero(as_tuple=True)
-    if not len(b):
-        return terms.posts.sum() * 0
-    device = terms.posts.device
-    wrong, right = found[b, k].to(device), gold[b, k].to(device)
-    b, k = b.to(device), k.to(device) + 1
-    higher = terms.cells(b, wrong[:, 0], wrong[:, 1], k)
-    lower = terms.cells(b, right[:, 0], right[:, 1], k)
-    return (higher - lower).sum() + len(b)
+def local(scores: TreeScores, heads: Tensor, spans: Tensor) -> Tensor:
+    """Cross-entropy, for every word and piece, over all cells that the word could have.
+
+    For headed spans this is span selection, for arcs head selection.
+    """
+    total = torch.zeros(())
+    for piece, part in zip(scores.structure.pieces, scores.dense(), strict=True):
+        side = torch.arange(part.shape[1], device=part.device)
+        cell = torch.meshgrid(*[side] * piece.axes, indexing="ij")
+        n = scores.lengths.to(part.device).reshape(-1, *[1] * piece.axes)
+        legal = part.masked_fill(~piece.legal(n, *cell), -torch.inf)
+        by_word = legal.flatten(1, piece.axes - 1).logsumexp(1)
+        b, *gold = _gold_cells(piece, heads, spans, part.device)
+        total = total.to(part.device) + by_word[b, gold[-1]].sum() - part[(b, *gold)].sum()
+    return total
 
 
-def span_local(terms: SpanTerms, lengths: Tensor, spans: Tensor) -> Tensor:
-    """Span selection: for every word, cross-entropy over all (p, q) with p < k <= q."""
-    cube = score_cube(terms)
-    size = cube.shape[1]
-    post = torch.arange(size, device=cube.device)
-    inside = (post[:, None, None] < post) & (post <= post[None, :, None])
-    legal = inside & (post[None, :, None] <= lengths.to(cube.device)[:, None, None, None])
-    total = cube.masked_fill(~legal, -torch.inf).flatten(1, 2).logsumexp(1)
-    b, k, i, j = _gold_cells(spans, lengths, cube.device)
-    return total[b, k].sum() - cube[b, i, j, k].sum()
-
-
-def span_crf(terms: SpanTerms, lengths: Tensor, spans: Tensor) -> Tensor:
+def crf(scores: TreeScores, heads: Tensor, spans: Tensor) -> Tensor:
     """The negative log-probability of the gold trees."""
-    cube = score_cube(terms)
-    b, k, i, j = _gold_cells(spans, lengths, cube.device)
-    total: Tensor = headed_span.log_partition(cube, lengths=lengths).sum()
-    return total - cube[b, i, j, k].sum()
+    parts = scores.dense()
+    total: Tensor = scores.structure.log_partition(*parts, lengths=scores.lengths).sum()
+    for piece, part in zip(scores.structure.pieces, parts, strict=True):
+        total = total - part[_gold_cells(piece, heads, spans, part.device)].sum()
+    return total
 
 
-def arc_max_margin(scores: Tensor, lengths: Tensor, heads: Tensor) -> Tensor:
-    """As for spans, with Δ the number of wrong heads. scores: (B, N+1, N+1)."""
-    trees = arc.cost_augmented_tree(scores.detach(), heads, lengths=lengths)
-    return _arc_difference(scores, trees.heads.cpu(), heads)
-
-
-def _arc_difference(scores: Tensor, found: Tensor, gold: Tensor) -> Tensor:
-    b, k = (found != gold).nonzero(as_tuple=True)
-    device = scores.device
-    wrong, right = found[b, k].to(device), gold[b, k].to(device)
-    b, k = b.to(device), k.to(device) + 1
-    return (scores[b, wrong, k] - scores[b, right, k]).sum() + len(b)
-
-
-def arc_local(scores: Tensor, lengths: Tensor, heads: Tensor) -> Tensor:
-    """Head selection: for every word, cross-entropy over all heads."""
-    place = torch.arange(scores.shape[1], device=scores.device)
-    legal = (place[:, None] != place) & (place[:, None] <= lengths.to(scores.device)[:, None, None])
-    masked = scores.masked_fill(~legal, -torch.inf).transpose(1, 2)[:, 1:]
+def _gold_cells(
+    piece: Piece, heads: Tensor, spans: Tensor, device: torch.device
+) -> tuple[Tensor, ...]:
+    """(b, …): the sentence and the cell of every word of the gold trees."""
     b, k = heads.ge(0).nonzero(as_tuple=True)
-    device = scores.device
-    return functional.cross_entropy(
-        masked[b.to(device), k.to(device)], heads[b, k].to(device), reduction="sum"
-    )
-
-
-def arc_crf(scores: Tensor, lengths: Tensor, heads: Tensor) -> Tensor:
-    """The negative log-probability of the gold trees."""
-    b, k = heads.ge(0).nonzero(as_tuple=True)
-    device = scores.device
-    gold = scores[b.to(device), heads[b, k].to(device), k.to(device) + 1].sum()
-    total: Tensor = arc.log_partition(scores, lengths=lengths).sum()
-    return total - gold
-
-
-def joint_max_margin(
-    terms: SpanTerms, scores: Tensor, lengths: Tensor, heads: Tensor, spans: Tensor
-) -> Tensor:
-    """Spans and arcs in one tree; Δ counts wrong spans and wrong heads."""
-    with torch.no_grad():
-        trees = joint.cost_augmented_tree(score_cube(terms), scores, heads, lengths=lengths)
-    return _span_difference(terms, trees.spans.cpu(), spans) + _arc_difference(
-        scores, trees.heads.cpu(), heads
-    )
-
-
-def joint_crf(
-    terms: SpanTerms, scores: Tensor, lengths: Tensor, heads: Tensor, spans: Tensor
-) -> Tensor:
-    """The negative log-probability of the gold trees under both scores."""
-    cube = score_cube(terms)
-    total: Tensor = joint.log_partition(cube, scores, lengths=lengths).sum()
-    gold: Tensor = joint.tree_score(cube, scores, heads, lengths=lengths).sum()
-    return total - gold
-
-
-def _gold_cells(spans: Tensor, lengths: Tensor, device: Any) -> tuple[Tensor, ...]:
-    """(b, k, i, j) of every gold headed span."""
-    inside = torch.arange(spans.shape[1])[None] < lengths[:, None]
-    b, k = inside.nonzero(as_tuple=True)
-    i, j = spans[b, k].unbind(-1)
-    return b.to(device), (k + 1).to(device), i.to(device), j.to(device)
-
-
-def padded(rows: list[Any], width: int, shape: tuple[int, ...] = ()) -> Tensor:
-    """Rows of numbers as one tensor, −1 behind their ends."""
-    out = np.full((len(rows), width, *shape), -1, np.int64)
-    for b, row in enumerate(rows):
-        out[b, : len(row)] = row
-    return torch.from_numpy(out)
+    cells = (axis[b, k] for axis in piece.cells(heads, spans))
+    return tuple(index.to(device) for index in (b, *cells))

@@ -12,16 +12,17 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from headspan.config import Model
-from headspan.inference import Constraints, Trees
-from headspan.nn import losses
+from headspan.inference import Constraints, Structure, Trees
+from headspan.inference.pieces import Piece
 from headspan.nn.layers import BiLSTM
 from headspan.nn.pretrained import PretrainedEncoder
-from headspan.nn.scorers import ArcScorer, LabelScorer, SpanScorer, fenceposts
+from headspan.nn.scorers import LabelScorer, fenceposts
 from headspan.nn.tagger import Tagger, tag_loss
-from headspan.nn.trees import TreeScores
+from headspan.nn.tree_scores import TreeScores
 from headspan.nn.word_vectors import Inputs, VocabularySizes, WordVectors
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.stages import stage
+from headspan.registries import LOSSES, SCORERS, STRUCTURES
 
 _MOST_LAYERS = 100
 
@@ -109,10 +110,10 @@ class Network(nn.Module):
         self.lstm = BiLSTM(size, model.lstm_size, model.lstm_layers, model.dropout)
         if model.lstm_layers:
             size = 2 * model.lstm_size
-        if model.structure != "arc":
-            self.spans = SpanScorer(size, model.score_size, model.dropout)
-        if model.structure != "span":
-            self.arcs = ArcScorer(size, model.score_size, model.dropout)
+        self.structure: Structure = STRUCTURES[model.structure]
+        for piece in self.structure.pieces:
+            scorer = SCORERS[piece.name](size, model.score_size, model.dropout)
+            self.add_module(_module_name(piece), scorer)
         self.labels = LabelScorer(size, model.label_size, sizes.labels, model.dropout)
 
     def context(self, inputs: Inputs) -> tuple[Tensor, list[Tensor]]:
@@ -135,31 +136,8 @@ class Network(nn.Module):
             relations, gold.labels[b, k].to(context.device), reduction="sum"
         )
         tag = tag_loss(tags, gold.tags) if tags else label.new_zeros(())
-        return Loss(self._parse_loss(context, n, gold), label, tag)
-
-    def _parse_loss(self, context: Tensor, n: Tensor, gold: Gold) -> Tensor:
-        structure, kind = self.model.structure, self.model.loss
-        if structure == "span":
-            terms = self.spans(context)
-            if kind == "max-margin":
-                return losses.span_max_margin(terms, n, gold.heads, gold.spans)
-            if kind == "local":
-                return losses.span_local(terms, n, gold.spans)
-            return losses.span_crf(terms, n, gold.spans)
-        scores = self.arcs(context)
-        if structure == "arc":
-            if kind == "max-margin":
-                return losses.arc_max_margin(scores, n, gold.heads)
-            if kind == "local":
-                return losses.arc_local(scores, n, gold.heads)
-            return losses.arc_crf(scores, n, gold.heads)
-        terms = self.spans(context)
-        if kind == "max-margin":
-            return losses.joint_max_margin(terms, scores, n, gold.heads, gold.spans)
-        if kind == "local":
-            spans = losses.span_local(terms, n, gold.spans)
-            return spans + losses.arc_local(scores, n, gold.heads)
-        return losses.joint_crf(terms, scores, n, gold.heads, gold.spans)
+        parse = LOSSES[self.model.loss](self.tree_scores(context, n), gold.heads, gold.spans)
+        return Loss(parse, label, tag)
 
     @torch.inference_mode()
     def parse(
@@ -187,7 +165,7 @@ class Network(nn.Module):
             best = self._labelled(context, trees, n)
         confidences = None
         if confidence:
-            marginals = scores.arc_chances(temperature)
+            marginals = scores.arc_marginals(temperature)
             word = np.arange(1, best.heads.shape[1] + 1)
             confidences = marginals[np.arange(len(n))[:, None], best.heads.clip(0), word]
         alternatives = None
@@ -200,19 +178,14 @@ class Network(nn.Module):
         return Output(best, numbers, confidences, alternatives)
 
     def tree_scores(self, context: Tensor, n: Tensor) -> TreeScores:
-        """What can be asked about trees, from the context of a batch."""
-        structure = self.model.structure
-        return TreeScores(
-            structure,
-            n,
-            self.spans(context) if structure != "arc" else None,
-            self.arcs(context) if structure != "span" else None,
-        )
+        """The scores of every piece of the structure, from the context of a batch."""
+        scorers = (self.get_submodule(_module_name(piece)) for piece in self.structure.pieces)
+        return TreeScores(self.structure, n, [scorer(context) for scorer in scorers])
 
     def _alternatives(
         self, context: Tensor, scores: TreeScores, b: int, k: int, constraints: Constraints | None
     ) -> PredictedTrees:
-        trees = scores.next_best(b, k, constraints)
+        trees = scores.k_best(b, k, constraints)
         count, n = len(trees.heads), int(scores.lengths[b])
         same = context[b, : n + 2].expand(count, -1, -1)
         return self._labelled(same, trees, torch.full((count,), n))
@@ -245,3 +218,8 @@ class Network(nn.Module):
         head = heads[b, k].to(device)
         scores: Tensor = self.labels(vectors, vectors, b.to(device), head, (k + 1).to(device))
         return scores
+
+
+def _module_name(piece: Piece) -> str:
+    """The name of a piece's scorer in saved weights: spans, arcs, …"""
+    return f"{piece.name}s"

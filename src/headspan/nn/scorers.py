@@ -2,55 +2,20 @@
 
 Project before you subtract: the first layer of the span MLP is linear, W(h_j − h_i) + b =
 Wh_j − Wh_i + b, so the n+1 fenceposts are projected and never the n² spans. Fold the biaffine into
-the words: [c'; 1]ᵀW is one vector a word, and a span's score is its activation times that vector.
+the words: [c'; 1]ᵀW is one vector per word, and a span's score is its activation times that vector.
 Relations likewise: [p'; 1]ᵀW_r, which is most of the work, is made once for the children of p.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor, nn
 
-from headspan.nn.layers import Projection, SharedDropout, activation, with_one
+from headspan.nn.layers import Projection, SharedDropout, with_one
+from headspan.nn.piece_scores import DenseScores, FactoredSpanScores
 
 _FAMILY = 4  # children whose relations to their parent are scored together
 _FAMILIES = 256  # at a time where no gradient is wanted
-
-
-@dataclass(frozen=True, slots=True)
-class SpanTerms:
-    """What span scores are made of: s(i, j, k) = act(posts_j − posts_i) · words_k + offsets_k.
-
-    posts: (B, N+1, d), with the bias inside fencepost j's share; words: (B, N+1, d), dropout's mask
-    inside; offsets: (B, N+1). Row 0 of words and offsets is no word. bias: (d,).
-    """
-
-    posts: Tensor
-    bias: Tensor
-    words: Tensor
-    offsets: Tensor
-
-    def sentence(self, b: int, n: int) -> SpanTerms:
-        """Those of sentence b alone, which has n words."""
-        last = n + 1
-        return SpanTerms(
-            self.posts[b : b + 1, :last],
-            self.bias,
-            self.words[b : b + 1, :last],
-            self.offsets[b : b + 1, :last],
-        )
-
-    def rows(self, start: int, stop: int) -> Tensor:
-        """Scores s[b, i − start, j, k] for start <= i < stop; (B, stop − start, N+1, N+1)."""
-        spans = activation(self.posts[:, None] - self.posts[:, start:stop, None] + self.bias)
-        return spans @ self.words.transpose(1, 2)[:, None] + self.offsets[:, None, None]
-
-    def cells(self, b: Tensor, i: Tensor, j: Tensor, k: Tensor) -> Tensor:
-        """Scores of single headed spans (i[t], j[t], k[t]) of sentences b[t]; (t,)."""
-        spans = activation(self.posts[b, j] - self.posts[b, i] + self.bias)
-        return (spans * self.words[b, k]).sum(-1) + self.offsets[b, k]
 
 
 class SpanScorer(nn.Module):
@@ -63,7 +28,7 @@ class SpanScorer(nn.Module):
         self.weight = nn.Parameter(torch.zeros(size + 1, size + 1))
         self.dropout = SharedDropout(dropout)
 
-    def forward(self, context: Tensor) -> SpanTerms:
+    def forward(self, context: Tensor) -> FactoredSpanScores:
         """context: (B, N+2, 2H), forward half first, <bos> at 0 and <eos> at n+1."""
         posts = fenceposts(context) @ self.span.linear.weight.T
         words = self.dropout(self.word(context[:, :-1]))
@@ -72,7 +37,7 @@ class SpanScorer(nn.Module):
         mask = self.dropout.mask(context.shape[0], vectors.shape[2], vectors)
         if mask is not None:
             vectors = vectors * mask[:, None]
-        return SpanTerms(posts, self.span.linear.bias, vectors, offsets)
+        return FactoredSpanScores(posts, self.span.linear.bias, vectors, offsets)
 
 
 def fenceposts(context: Tensor) -> Tensor:
@@ -91,11 +56,11 @@ class ArcScorer(nn.Module):
         self.weight = nn.Parameter(torch.zeros(size + 1, size + 1))
         self.dropout = SharedDropout(dropout)
 
-    def forward(self, context: Tensor) -> Tensor:
+    def forward(self, context: Tensor) -> DenseScores:
         """Scores s[b, h, d], (B, N+1, N+1)."""
         heads = self.dropout(self.head(context[:, :-1]))
         dependents = self.dropout(self.dependent(context[:, :-1]))
-        return with_one(heads) @ self.weight @ with_one(dependents).transpose(1, 2)
+        return DenseScores(with_one(heads) @ self.weight @ with_one(dependents).transpose(1, 2))
 
 
 class LabelScorer(nn.Module):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from headspan.conllu import Sentence
 from headspan.model.numbering import prepare
 from headspan.model.parser import Parser
-from headspan.nn.trees import TreeScores
+from headspan.nn.tree_scores import TreeScores
 
 _LONGEST = 60  # words; longer sentences are few and would take most of the time
 _BATCH = 32  # sentences
@@ -66,7 +66,7 @@ def _scored(parser: Parser, sentences: Sequence[Sentence]) -> Iterator[_Scored]:
 def _chances(some: _Scored, temperature: float) -> NDArray[np.float64]:
     """The confidence of every predicted arc of a batch."""
     b, k = (some.heads >= 0).nonzero()
-    found: NDArray[np.float64] = some.scores.arc_chances(temperature)[b, some.heads[b, k], k + 1]
+    found: NDArray[np.float64] = some.scores.arc_marginals(temperature)[b, some.heads[b, k], k + 1]
     return found
 
 

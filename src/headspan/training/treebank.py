@@ -6,6 +6,11 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
 
 from headspan import conllu
 from headspan.config import Data
@@ -13,7 +18,6 @@ from headspan.conllu import NO_HEAD, Sentence
 from headspan.model.batching import batches, summed_batches
 from headspan.model.numbering import prepare
 from headspan.model.vocabularies import Vocabularies
-from headspan.nn.losses import padded
 from headspan.nn.network import Gold
 from headspan.nn.subwords import SubwordTokenizer
 from headspan.nn.word_vectors import Inputs
@@ -139,3 +143,11 @@ def shuffled_batches(
         cut.extend(cut_by(similar, costs, budget))
     rng.shuffle(cut)
     return cut
+
+
+def padded(rows: list[Any], width: int, shape: tuple[int, ...] = ()) -> Tensor:
+    """Rows of numbers as one tensor, −1 beyond their ends."""
+    out = np.full((len(rows), width, *shape), -1, np.int64)
+    for b, row in enumerate(rows):
+        out[b, : len(row)] = row
+    return torch.from_numpy(out)

@@ -1,0 +1,156 @@
+"""The scores of a batch under a structure, and the questions that can be asked of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from headspan.inference import Constraints, Structure, Trees
+from headspan.nn.piece_scores import PieceScores
+from headspan.plumbing import limits
+from headspan.plumbing.errors import HeadspanError
+
+_MOST_DENSE = 1 << 22  # scores that are made at once for a batch; beyond, row by row
+_ROW_BLOCK = 1 << 20  # activations that are made at once when rows are asked for
+
+
+class TreeScores:
+    """The scores of B sentences of given lengths, (B,), for every piece of a structure."""
+
+    def __init__(self, structure: Structure, lengths: Tensor, parts: Sequence[PieceScores]) -> None:
+        self.structure = structure
+        self.lengths = lengths
+        self.parts = tuple(parts)
+
+    def dense(self) -> list[Tensor]:
+        """All scores of every piece, as inference takes them; differentiable."""
+        return [part.dense() for part in self.parts]
+
+    def sentences(self, rows: list[int]) -> TreeScores:
+        """The scores of some of the sentences."""
+        lengths = self.lengths[rows]
+        longest = int(lengths.max())
+        parts = [part.sentences(rows, longest) for part in self.parts]
+        return TreeScores(self.structure, lengths, parts)
+
+    @property
+    def fits(self) -> bool:
+        """Whether the dense scores are few enough to be made for the whole batch at once."""
+        return sum(part.pending for part in self.parts) <= _MOST_DENSE
+
+    @torch.no_grad()
+    def best(
+        self,
+        constraints: Sequence[Constraints | None] | None = None,
+        *,
+        gold: Tensor | None = None,
+    ) -> Trees:
+        """The best trees, as NumPy arrays: of each sentence under its constraints, if it has some.
+
+        gold: gold heads, (B, N); then the cost-augmented trees. Without gradient.
+        """
+        bound = [b for b, limit in enumerate(constraints or ()) if limit is not None]
+        if not bound or constraints is None:
+            return self._best(gold)
+        free = [b for b in range(len(self.lengths)) if b not in set(bound)]
+        longest = int(self.lengths.max())
+        trees = _no_trees(self.lengths, longest)
+        if free:
+            _fill(trees, free, self.sentences(free)._best(None))
+        for rows in [bound] if self.fits else [[b] for b in bound]:
+            some = self.sentences(rows)
+            found = some.structure.best_tree(
+                *some._bounded_dense(), constraints=[constraints[b] for b in rows],
+                lengths=some.lengths, threads=torch.get_num_threads(),
+            )  # fmt: skip
+            _fill(trees, rows, _arrays(found))
+        return trees
+
+    def _best(self, gold: Tensor | None) -> Trees:
+        on_cpu = self.parts[0].device.type == "cpu"
+        if self.structure.reads_rows and on_cpu and not self.fits:
+            return self._best_by_rows(gold)
+        options: dict[str, Any] = {"lengths": self.lengths, "threads": torch.get_num_threads()}
+        scores = self.dense()
+        if gold is None:
+            return _arrays(self.structure.best_tree(*scores, **options))
+        return _arrays(self.structure.cost_augmented_tree(*scores, gold=gold, **options))
+
+    def _best_by_rows(self, gold: Tensor | None) -> Trees:
+        """Sentence by sentence, in O(n²) memory."""
+        factors: Any = self.parts[0]
+        structure: Any = self.structure
+        width = factors.posts.shape[2]
+        trees = _no_trees(self.lengths, factors.posts.shape[1] - 1)
+        for b, n in enumerate(self.lengths.tolist()):
+            block = max(1, min(_ROW_BLOCK // ((n + 1) * width), _MOST_DENSE // (n + 1) ** 2))
+            chosen = None if gold is None else gold[b, :n].numpy()
+            tree = structure.best_tree_by_rows(factors.by_rows(b, n), block=block, gold=chosen)
+            trees.heads[b, :n], trees.spans[b, :n] = tree.heads, tree.spans
+            trees.scores[b] = tree.scores
+        return trees
+
+    def arc_marginals(self, temperature: float = 1.0) -> NDArray[np.float64]:
+        """The probability of every arc, [b, h, d] as in Marginals, of scores / temperature.
+
+        NaN for a sentence that is too long for dense scores.
+        """
+        if self.fits:
+            return self._arc_marginals(temperature)
+        longest = int(self.lengths.max())
+        out = np.full((len(self.lengths), longest + 1, longest + 1), np.nan)
+        for b, n in enumerate(self.lengths.tolist()):
+            if n <= limits.LONGEST_DENSE:
+                out[b, : n + 1, : n + 1] = self.sentences([b])._arc_marginals(temperature)[0]
+        return out
+
+    def _arc_marginals(self, temperature: float) -> NDArray[np.float64]:
+        scores = [part / temperature for part in self.dense()]
+        marginals = self.structure.marginals(
+            *scores, lengths=self.lengths, threads=torch.get_num_threads()
+        )
+        return _array(marginals.arcs)
+
+    def k_best(self, b: int, k: int, constraints: Constraints | None = None) -> Trees:
+        """The k best trees of sentence b, best first, as a batch; fewer if there are fewer."""
+        scores = [part[0] for part in self.sentences([b])._bounded_dense()]
+        trees = self.structure.k_best(*scores, k=k, constraints=constraints)
+        count = int(trees.counts)
+        return _arrays(
+            Trees(trees.heads[:count], trees.spans[:count], trees.scores[:count], trees.lengths)
+        )
+
+    def _bounded_dense(self) -> list[Tensor]:
+        """The dense scores; raises HeadspanError if a sentence is too long for them."""
+        for n in self.lengths.tolist():
+            if n > limits.LONGEST_DENSE:
+                raise HeadspanError(
+                    f"a sentence of {n:,} words; constraints and the k best trees go up to "
+                    f"{limits.LONGEST_DENSE}"
+                )
+        return self.dense()
+
+
+def _no_trees(lengths: Tensor, longest: int) -> Trees:
+    size = len(lengths)
+    heads = np.full((size, longest), -1, np.int64)
+    return Trees(heads, np.full((size, longest, 2), -1, np.int64), np.zeros(size), lengths.numpy())
+
+
+def _fill(trees: Trees, rows: list[int], some: Trees) -> None:
+    width = some.heads.shape[1]
+    trees.heads[rows, :width], trees.spans[rows, :width] = some.heads, some.spans
+    trees.scores[rows] = some.scores
+
+
+def _arrays(trees: Trees) -> Trees:
+    return Trees(_array(trees.heads), _array(trees.spans), _array(trees.scores), trees.lengths)
+
+
+def _array(values: Any) -> NDArray[Any]:
+    return values.cpu().numpy() if isinstance(values, torch.Tensor) else np.asarray(values)
