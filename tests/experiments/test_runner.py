@@ -322,7 +322,8 @@ def test_the_table_of_progress(
 
 
 def test_names_are_those_of_training() -> None:
-    from headspan.experiments import folder
+    from headspan.experiments import run_folder
     from headspan.training import loop
 
-    assert (folder.CHECKPOINT, folder.MODEL, folder.LOG) == (loop.CHECKPOINT, loop.MODEL, loop.LOG)
+    names = run_folder.CHECKPOINT, run_folder.MODEL, run_folder.LOG
+    assert names == (loop.CHECKPOINT, loop.MODEL, loop.LOG)

@@ -8,7 +8,7 @@ import pytest
 
 from experiments.test_report import headspan
 from headspan import conllu
-from headspan.config import Config, Embeddings, Model
+from headspan.config import Config, EmbeddingsConfig, ModelConfig
 from headspan.experiments.speed_by_length import BUCKETS, buckets, devices, made_up, speeds
 from headspan.model.parser import Parser
 from headspan.model.vocabularies import Vocabularies
@@ -20,8 +20,8 @@ from headspan.plumbing.errors import HeadspanError
 def models(treebank: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("models")
     sentences = list(conllu.read(treebank / "dev.conllu"))
-    small = Model(
-        lstm_layers=1, lstm_size=8, score_size=8, label_size=4, embeddings=Embeddings(words=8)
+    small = ModelConfig(
+        lstm_layers=1, lstm_size=8, score_size=8, label_size=4, embeddings=EmbeddingsConfig(words=8)
     )
     found = {}
     for structure in ("span", "arc"):

@@ -10,7 +10,7 @@ from typing import Any, cast
 import torch
 
 from headspan import conllu
-from headspan.config import Config, Data, Embeddings, Model, Training
+from headspan.config import Config, DataConfig, EmbeddingsConfig, ModelConfig, TrainingConfig
 from headspan.conllu import Sentence
 from headspan.experiments import plots, run_report
 from headspan.experiments.corpora import Prepared
@@ -41,12 +41,12 @@ def settings(folder: Path) -> Config:
     for name, version in (("train", 0), ("dev", 1)):
         conllu.write(sentences(version, 10), folder / f"{name}.conllu")
     return Config(
-        data=Data(train=str(folder / "train.conllu"), dev=str(folder / "dev.conllu")),
-        model=Model(
+        data=DataConfig(train=str(folder / "train.conllu"), dev=str(folder / "dev.conllu")),
+        model=ModelConfig(
             lstm_layers=1, lstm_size=8, score_size=8, label_size=4, dropout=0.1,
-            embeddings=Embeddings(words=8, min_count=1),
+            embeddings=EmbeddingsConfig(words=8, min_count=1),
         ),
-        training=Training(epochs=2, batch_tokens=60, learning_rate=5e-3, warmup_epochs=0.2),
+        training=TrainingConfig(epochs=2, batch_tokens=60, learning_rate=5e-3, warmup_epochs=0.2),
     )  # fmt: skip
 
 

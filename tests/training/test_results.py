@@ -9,7 +9,14 @@ import pytest
 import torch
 
 from headspan import conllu
-from headspan.config import Config, Data, Embeddings, Model, Tagger, Training
+from headspan.config import (
+    Config,
+    DataConfig,
+    EmbeddingsConfig,
+    ModelConfig,
+    TaggerConfig,
+    TrainingConfig,
+)
 from headspan.conllu import Sentence
 from headspan.inference import Constraints
 from headspan.model import saving
@@ -33,15 +40,15 @@ def trained(
     treebank: Path, folder: Path, *, structure: Any = "span", tagger: bool = False
 ) -> Parser:
     columns: Any = ("upos", "xpos")
-    model = Model(
+    model = ModelConfig(
         structure=structure, lstm_layers=1, lstm_size=16, score_size=16, label_size=8, dropout=0.1,
-        embeddings=Embeddings(
+        embeddings=EmbeddingsConfig(
             words=16, characters=0, tags=8, columns=() if tagger else columns, min_count=1
         ),
-        tagger=Tagger(columns=columns if tagger else (), size=16),
+        tagger=TaggerConfig(columns=columns if tagger else (), size=16),
     )  # fmt: skip
-    data = Data(train=str(treebank / "train.conllu"), dev=str(treebank / "dev.conllu"))
-    training = Training(
+    data = DataConfig(train=str(treebank / "train.conllu"), dev=str(treebank / "dev.conllu"))
+    training = TrainingConfig(
         epochs=20 if tagger else 8, batch_tokens=100, learning_rate=1e-2, warmup_epochs=0.5
     )
     return train(Config(data, model, training), folder)

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from headspan.config import Config, Training
+from headspan.config import Config, TrainingConfig
 from headspan.plumbing.errors import HeadspanError
 from headspan.training.sinks import open_sinks
 
 
 def config(name: Any) -> Config:
-    return Config(training=Training(log=(name,), seed=3))
+    return Config(training=TrainingConfig(log=(name,), seed=3))
 
 
 def test_tensorboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from headspan.config import Config, from_table, to_table
+from headspan.config import Config, from_table, to_table, upgraded
 from headspan.experiments.plan import PARTS, Plan, Run, plan_table, runs_from_table
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.files import open_output, unreadable
@@ -116,7 +116,9 @@ def changed(folder: Path, record: Record, run: Run) -> list[str]:
     if record.config is None:
         return [f"{RECORD} does not say which"]
     # keys that did not exist when it was begun have their defaults
-    old = json.loads(json.dumps(to_table(from_table(Config, record.config, str(folder / RECORD)))))
+    old = json.loads(
+        json.dumps(to_table(from_table(Config, upgraded(record.config), str(folder / RECORD))))
+    )
     new = config_table(run)
     for table in (old, new):  # a file that is named in another way is the same file
         table["data"] |= {part: str(Path(table["data"][part]).resolve()) for part in PARTS}

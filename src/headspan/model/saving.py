@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import torch
 from torch import Tensor
 
-from headspan.config import Config, from_table, to_table
+from headspan.config import Config, from_table, to_table, upgraded
 from headspan.model import folder as files
 from headspan.model.vocabularies import Vocabularies
 from headspan.nn.bert import Bert
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _P = TypeVar("_P", bound="Parser")
 
-FORMAT = 1
+FORMAT = 2
 """The version of the format. What is in config.json beside the configuration:"""
 _FORMAT, _TEMPERATURE, _TOKENIZER, _ENCODER = "format", "temperature", "tokenizer", "encoder"
 _SEGMENTER = "segmenter."  # before the names of the segmenter's tensors
@@ -121,12 +121,12 @@ def _checked_format(about: Any) -> dict[str, Any]:
         raise HeadspanError(f"{files.CONFIG} is not a table")
     number = about.pop(_FORMAT, None)
     if type(number) is int and 1 <= number <= FORMAT:
-        return about
+        return upgraded(about) if number < 2 else about
     advice = "it was not written by headspan"
     if type(number) is int and number > FORMAT:
         advice = "a newer headspan wrote it; install a newer version to load it"
     raise HeadspanError(
-        f"its format is {shown(number)}; this version of headspan reads {FORMAT}: {advice}"
+        f"its format is {shown(number)}; this version of headspan reads 1 to {FORMAT}: {advice}"
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headspan.config import Model
+from headspan.config import ModelConfig
 from headspan.conllu import Sentence
 from headspan.nn.word_vectors import VocabularySizes
 from headspan.plumbing.errors import HeadspanError, shown
@@ -29,7 +29,7 @@ class Vocabularies:
     """Tags that the network predicts, by column."""
 
     @classmethod
-    def count(cls, sentences: Sequence[Sentence], model: Model) -> Vocabularies:
+    def count(cls, sentences: Sequence[Sentence], model: ModelConfig) -> Vocabularies:
         """The vocabularies of a treebank that a model needs."""
         e = model.embeddings
         forms = [form for sentence in sentences for form in sentence.forms]
@@ -64,7 +64,7 @@ class Vocabularies:
         }
 
     @classmethod
-    def from_json(cls, data: Any, model: Model) -> Vocabularies:
+    def from_json(cls, data: Any, model: ModelConfig) -> Vocabularies:
         """Vocabularies from the output of `to_json`.
 
         Raises HeadspanError unless they are the ones that the model needs.
@@ -82,7 +82,7 @@ class Vocabularies:
         vocabularies._check(model)
         return vocabularies
 
-    def _check(self, model: Model) -> None:
+    def _check(self, model: ModelConfig) -> None:
         for what, columns, expected in (
             ("read", self.columns, model.embeddings.columns),
             ("predicted", self.tags, model.tagger.columns),

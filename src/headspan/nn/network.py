@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from headspan.config import Model
+from headspan.config import ModelConfig
 from headspan.inference import Constraints, Structure, Trees
 from headspan.inference.pieces import Piece
 from headspan.nn.layers import BiLSTM
@@ -81,11 +81,13 @@ class Network(nn.Module):
     """Inputs, tagger, BiLSTM, scorers. `structure` decides which scorers there are."""
 
     def __init__(
-        self, model: Model, sizes: VocabularySizes, encoder: nn.Module | None = None
+        self, model: ModelConfig, sizes: VocabularySizes, encoder: nn.Module | None = None
     ) -> None:
         super().__init__()
         pretrained = (
-            PretrainedEncoder(encoder, mix=model.encoder.layers == "mix", tuned=model.encoder.tuned)
+            PretrainedEncoder(
+                encoder, mix=model.encoder.layers == "mix", fine_tuned=model.encoder.fine_tuned
+            )
             if encoder is not None
             else None
         )

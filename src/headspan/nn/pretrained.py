@@ -25,18 +25,18 @@ _MOST_LAYERS, _LARGEST = 1000, 1 << 24
 class PretrainedEncoder(nn.Module):
     """Vectors of words: the mean of their subwords' ones, from the last layer or a mix of all."""
 
-    def __init__(self, encoder: nn.Module, *, mix: bool, tuned: str) -> None:
+    def __init__(self, encoder: nn.Module, *, mix: bool, fine_tuned: str) -> None:
         super().__init__()
         config: Any = encoder.config
         self.encoder = encoder
         self.size: int = config.hidden_size
         table: nn.Module = encoder.get_input_embeddings()  # type: ignore[operator]
         self.subwords: int = len(table.weight)  # type: ignore[arg-type]
-        self.frozen = tuned == "none"
+        self.frozen = fine_tuned == "none"
         self.mix = nn.Parameter(torch.zeros(config.num_hidden_layers + 1)) if mix else None
         if self.frozen:
             encoder.requires_grad_(False)
-        elif tuned == "layers":
+        elif fine_tuned == "layers":
             table.requires_grad_(False)
 
     def train(self, mode: bool = True) -> PretrainedEncoder:

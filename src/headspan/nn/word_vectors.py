@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from headspan.config import Model
+from headspan.config import ModelConfig
 from headspan.nn.layers import CharacterEncoder, SharedDropout
 from headspan.nn.pretrained import PretrainedEncoder
 from headspan.nn.subwords import Subwords
@@ -54,7 +54,7 @@ class WordVectors(nn.Module):
     """The embedding layer: e_0 … e_{n+1} of every sentence, with shared dropout."""
 
     def __init__(
-        self, model: Model, sizes: VocabularySizes, encoder: PretrainedEncoder | None
+        self, model: ModelConfig, sizes: VocabularySizes, encoder: PretrainedEncoder | None
     ) -> None:
         super().__init__()
         e = model.embeddings

@@ -155,7 +155,7 @@ class Trainer:
         if self.config.data.segment and processes.rank() == 0:
             self.parser.segmenter = self._segmenter(watch)
         with self._listening():
-            while self.state.epoch < self.config.training.epochs and not self._no_patience():
+            while self.state.epoch < self.config.training.epochs:
                 started = time.monotonic()
                 self._epoch(started, watch)
                 self._after_epoch(watch)
@@ -283,10 +283,6 @@ class Trainer:
         """Score the parser, as users call it, against the original gold trees."""
         parsed = self.parser.pipe(sentences, retag=True)
         return score(sentences, parsed, punct=self.config.data.punct)
-
-    def _no_patience(self) -> bool:
-        patience, state = self.config.training.patience, self.state
-        return bool(patience) and state.epoch - 1 - state.best_epoch >= patience
 
     def _save(self) -> None:
         if processes.rank():

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from headspan import conllu
-from headspan.config import Data
+from headspan.config import DataConfig
 from headspan.conllu import NO_HEAD, Sentence
 from headspan.model.batching import batches, summed_batches
 from headspan.model.numbering import prepare
@@ -43,7 +43,7 @@ class TrainingSet:
     """How many sentences were made projective."""
 
     @classmethod
-    def choose(cls, sentences: Iterable[Sentence], data: Data) -> TrainingSet:
+    def choose(cls, sentences: Iterable[Sentence], data: DataConfig) -> TrainingSet:
         """The sentences to learn from, made projective as the configuration says."""
         chosen: list[Sentence] = []
         dropped = Counter[str]()
@@ -88,7 +88,7 @@ class TrainingSet:
         return prepare(sentences, vocabularies, tokenizer, word_dropout=word_dropout), gold
 
 
-def _unusable(sentence: Sentence, data: Data) -> str:
+def _unusable(sentence: Sentence, data: DataConfig) -> str:
     """Why a sentence cannot be learned from; empty if it can."""
     if len(sentence) > limits.LONGEST:
         return f"more than {limits.LONGEST:,} words"
