@@ -380,7 +380,7 @@ def test_an_encoder_takes_no_kernel_from_elsewhere(
         ({"model_type": "evil"}, "cannot be used"),
         ({"model_type": ["x"]}, "cannot be used"),
         ({"model_type": "detr", "backbone": "evil/x", "use_pretrained_backbone": True}, "text alone|cannot be used"),
-        ({"model_type": "vit"}, "not one of text alone"),
+        ({"model_type": "vit"}, "does not read text alone"),
     ],
 )  # fmt: skip
 def test_encoders_that_are_refused(config: dict[str, Any], message: str) -> None:

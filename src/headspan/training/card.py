@@ -1,4 +1,4 @@
-"""The model card: what a model is, in its own folder."""
+"""The model card: a description of a model, in its folder."""
 
 from __future__ import annotations
 

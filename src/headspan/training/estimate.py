@@ -1,4 +1,4 @@
-"""How long training will take, and how much memory."""
+"""The time and memory that training will take."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ def estimate(trainer: Trainer) -> tuple[float, int]:
 
 
 def _peak_memory() -> int:
-    """The most bytes that this process has held so far."""
+    """The peak memory of this process so far, in bytes."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
