@@ -1,7 +1,7 @@
-# The two commands of the README are `make demo` and `make test`. Both set up .venv by themselves
-# and are quick the second time.
+# `make demo` and `make test` are the two commands of the README. Both set up .venv themselves and are
+# quick the second time.
 
-PYTHON := $(shell for p in $(PYTHON) python3 python3.13 python3.12 python3.11; do \
+PYTHON := $(shell for p in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
@@ -27,15 +27,15 @@ layers: .venv/test-installed
 pytest: .venv/test-installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
-# Trains the embedded English model anew in runs/en, which takes hours on two cores and goes on where
-# it was interrupted, and puts it in place.
+# Train the embedded English model again in runs/en and install it in the package. Training takes hours
+# on two cores, and resumes after an interruption.
 model: .venv/test-installed
 	$(PIP) --editable '.[train]'
 	$(BIN)/headspan train configs/en.toml -o runs/en --resume
 	$(BIN)/python -c 'from headspan import load; load("runs/en/model").save("src/headspan/models/en", small=True)'
 	$(BIN)/python benchmarks/model_card.py --log runs/en/log.jsonl --write
 
-# The four below are steps of a release (docs/release.md).
+# The next four targets are steps of a release (docs/release.md).
 licences: .venv/test-installed
 	$(BIN)/python tools/licences.py
 
@@ -46,7 +46,7 @@ lock: .venv/test-installed
 dist: .venv/test-installed
 	$(BIN)/python tools/build.py
 
-# Needs about 2 GB in the folder for temporary files.
+# This needs about 2 GB in the folder for temporary files.
 smoke: dist
 	$(BIN)/python tools/smoke.py
 

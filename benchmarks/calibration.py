@@ -1,9 +1,9 @@
-"""Whether confidences mean what they say: a reliability table and plot of a model on a treebank.
+"""Calibration of a model's confidences on a treebank: a reliability table and a plot.
 
     python benchmarks/calibration.py MODEL TREEBANK [--plot FILE.svg] [--json FILE]
 
 Every predicted arc has a confidence; of the arcs with confidence c, a share of c should be right.
-The expected calibration error is the mean distance between the two over ten equal steps of
+The expected calibration error is the mean distance between the two over ten equal bins of
 confidence, weighted by the number of arcs. The plot needs matplotlib (extra `plot`).
 """
 
@@ -13,16 +13,11 @@ from pathlib import Path
 
 from headspan import Parser, conllu
 from headspan.training.calibration import confidences, expected_calibration_error, reliability
-from reporting import arguments, needed, table, write_json
+from reporting import arguments, needed, pyplot, save_figure, table, write_json
 
 
 def plot(rows: list[tuple[int, float, float]], error: float, path: Path) -> None:
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot
-
-    figure, (top, bottom) = pyplot.subplots(
+    figure, (top, bottom) = pyplot().subplots(
         2, 1, figsize=(4.5, 5.5), sharex=True, height_ratios=(3, 1), layout="constrained"
     )
     mean, share = [row[1] for row in rows], [row[2] for row in rows]
@@ -36,19 +31,19 @@ def plot(rows: list[tuple[int, float, float]], error: float, path: Path) -> None
     bottom.set_xlabel("confidence")
     for axes in (top, bottom):
         axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    save_figure(figure, path)
 
 
 def main() -> None:
     parser = arguments(__doc__, repeats=1)
     parser.add_argument("model")
     parser.add_argument("treebank", type=Path)
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the table")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="plot the table to this file")
     options = parser.parse_args()
     sentences = [s for s in conllu.read(needed(options.treebank)) if len(s)]
-    chances, right = confidences(Parser.load(options.model), sentences)
-    rows, error = reliability(chances, right), expected_calibration_error(chances, right)
-    table(f"{len(chances):,} arcs, {right.mean():.2%} right", ["arcs", "confidence", "right"], rows)
+    predicted, right = confidences(Parser.load(options.model), sentences)
+    rows, error = reliability(predicted, right), expected_calibration_error(predicted, right)
+    table(f"{len(right):,} arcs, {right.mean():.2%} right", ["arcs", "confidence", "right"], rows)
     print(f"\nexpected calibration error: {error:.2%}")
     if options.plot:
         plot(rows, error, options.plot)

@@ -1,10 +1,10 @@
-"""Time against length for all the exact algorithms, with fitted exponents.
+"""Time against sentence length for all exact algorithms, with fitted exponents.
 
     python benchmarks/complexity.py [--json FILE] [--plot FILE]
 
-The classics are the plain loops of tests/inference/classics.py, compiled by Numba as they stand;
-headspan's own kernels stand beside them. Fits log(time) = exponent * log(n) + constant over the
-longer half of the lengths: the shorter ones are dominated by what every call costs.
+The classics are the plain loops of tests/inference/classics.py, compiled by Numba as they are, and
+compared with headspan's kernels. log(time) = exponent * log(n) + constant is fitted over the longer
+half of the lengths; shorter ones are dominated by the fixed cost of a call.
 """
 
 import importlib.util
@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from headspan.inference import arc, headed_span, joint
-from reporting import arguments, medians, table, write_json
+from reporting import arguments, medians, pyplot, save_figure, table, write_json
 
 LENGTHS = {
     "Collins": [12, 16, 24, 32, 48, 64],
@@ -65,19 +65,19 @@ def measure(repeat: int) -> dict[str, dict[int, float]]:
     for n in sorted({n for lengths in LENGTHS.values() for n in lengths}):
         rng = np.random.default_rng(n)
         matrix = rng.standard_normal((n + 1, n + 1))
-        cube = rng.standard_normal((n + 1, n + 1, n + 1))
+        span_scores = rng.standard_normal((n + 1, n + 1, n + 1))
         candidates = {}
         for name, lengths in LENGTHS.items():
             if n not in lengths:
                 continue
             if name == "headspan spans":
-                candidates[name] = partial(headed_span.best_tree, cube, threads=1)
+                candidates[name] = partial(headed_span.best_tree, span_scores, threads=1)
             elif name == "headspan Eisner":
                 candidates[name] = partial(arc.best_tree, matrix, threads=1)
             elif name == "headspan joint":
-                candidates[name] = partial(joint.best_tree, cube, matrix, threads=1)
+                candidates[name] = partial(joint.best_tree, span_scores, matrix, threads=1)
             else:
-                scores = cube if name == "headed spans" else matrix
+                scores = span_scores if name == "headed spans" else matrix
                 candidates[name] = partial(compiled[name], scores)
         for name, seconds in medians(candidates, repeat).items():
             times[name][n] = seconds
@@ -85,45 +85,38 @@ def measure(repeat: int) -> dict[str, dict[int, float]]:
 
 
 def fit(times: dict[int, float]) -> tuple[float, float]:
-    """(exponent, constant) of the longer half."""
+    """(exponent, constant), fitted to the longer half of the lengths."""
     n = sorted(times)[len(times) // 2 - 1 :]
     exponent, constant = np.polyfit(np.log(n), np.log([times[x] for x in n]), 1)
     return float(exponent), float(constant)
 
 
 def plot(path: Path, times: dict[str, dict[int, float]]) -> None:
-    """Log-log, with the fitted lines."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(7, 5))
-    for place, (name, measured) in enumerate(times.items()):
+    """Plot times and fitted lines on logarithmic axes."""
+    figure, axes = pyplot().subplots(figsize=(7, 5))
+    for number, (name, measured) in enumerate(times.items()):
         n = np.array(sorted(measured))
         exponent, constant = fit(measured)
-        own = name.startswith("headspan")
-        colour = f"C{place}"
+        marker = "s" if name.startswith("headspan") else "o"
+        colour = f"C{number}"
         label = f"{name}: n^{exponent:.2f}"
         values = [1e3 * measured[x] for x in n]
-        axes.loglog(n, values, "s" if own else "o", color=colour, label=label)
+        axes.loglog(n, values, marker, color=colour, label=label)
         axes.loglog(n, 1e3 * np.exp(constant) * n**exponent, color=colour, lw=1, alpha=0.6)
     ticks = [16, 32, 64, 128, 256]
     axes.set_xticks(ticks, [str(x) for x in ticks])
     axes.minorticks_off()
     axes.set_xlabel("words")
-    axes.set_ylabel("milliseconds a sentence, one thread")
+    axes.set_ylabel("milliseconds per sentence, one thread")
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
     figure.tight_layout()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path)
-    print(f"wrote {path}")
+    save_figure(figure, path)
 
 
 def main() -> None:
     parser = arguments(__doc__, repeats=7)
-    parser.add_argument("--plot", type=Path, help="draw time against length here")
+    parser.add_argument("--plot", type=Path, help="plot time against length to this file")
     options = parser.parse_args()
     times = measure(options.repeats)
     rows = []

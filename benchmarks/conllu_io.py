@@ -1,9 +1,9 @@
-"""Reading and writing a treebank: headspan against the conllu package, in one run.
+"""Reading and writing a treebank: headspan and the conllu package compared in one run.
 
     python benchmarks/conllu_io.py [FILE] [--repeats N] [--json FILE]
 
-FILE is a CoNLL-U file, by default the training part of UD English EWT 2.2 beside the checkout.
-Both read all sentences and write them again; headspan must give the same bytes back.
+FILE is a CoNLL-U file, by default the training part of UD English EWT 2.2 in ../shared. Both read
+all sentences and write them again. Whether the bytes are the same is shown for each.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def main() -> None:
         {
             "package": name,
             "seconds": median(times),
-            "words a second": round(words / median(times)),
+            "words per second": round(words / median(times)),
             "same bytes": "yes" if written[name] == data else "no",
         }
         for name, times in seconds.items()

@@ -1,12 +1,11 @@
-"""How much faster `headspan corpus` is with several processes than with one.
+"""Speed of `headspan corpus` with several processes, compared with one.
 
-The numbers of processes take turns. What counts is the time after the first shard, by which time
-every process has loaded the model; the whole time is shown, too. Processor time says what a busy
-machine hides: if it does not grow with the processes, they do not get in each other's way.
+The numbers of processes take turns. The ratio compares the speed after the first shard, when every
+process has loaded the model; the overall speed is shown, too. If processor time per word does not
+grow with the processes, they do not slow each other down, even if the machine is busy.
 """
 
 import os
-import resource
 import sys
 import tempfile
 import time
@@ -24,40 +23,42 @@ TREEBANK = SHARED / "treebanks/ud-2.16/en_ewt/en_ewt-ud-dev.conllu"
 
 def main() -> None:
     parser = arguments(__doc__, repeats=3)
-    parser.add_argument("text", type=Path, nargs="?", help="a text; default: EWT's dev treebank's")
+    parser.add_argument(
+        "text", type=Path, nargs="?", help="a text; default: that of EWT's dev part"
+    )
     parser.add_argument("--model", default="en", help="the model")
-    parser.add_argument("--times", type=int, default=4, help="how often the text is repeated")
-    parser.add_argument("--shard-size", type=int, default=20, help="as for headspan corpus")
-    parser.add_argument("--processes", default="1,2", help="the numbers of processes to compare")
-    given = parser.parse_args()
-    counts = [int(count) for count in given.processes.split(",")]
+    parser.add_argument("--times", type=int, default=4, help="number of copies of the text")
+    parser.add_argument("--shard-size", type=int, default=20, help="option of headspan corpus")
+    parser.add_argument("--processes", default="1,2", help="numbers of processes to compare")
+    options = parser.parse_args()
+    counts = [int(count) for count in options.processes.split(",")]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         work = folder / "text.txt"
-        work.write_text((_text(given.text) + "\n\n") * given.times, encoding="utf-8")
+        work.write_text((_text(options.text) + "\n\n") * options.times, encoding="utf-8")
         runs: dict[int, list[dict[str, float]]] = {count: [] for count in counts}
-        for turn in range(given.repeats):
+        for turn in range(options.repeats):
             for count in counts:
                 target = folder / f"{turn}-{count}"
-                runs[count].append(_run(work, target, count, given.model, given.shard_size))
+                runs[count].append(_run(work, target, count, options.model, options.shard_size))
     figures = {
-        count: {key: median(run[key] for run in some) for key in some[0]}
-        for count, some in runs.items()
+        count: {key: median(run[key] for run in group) for key in group[0]}
+        for count, group in runs.items()
     }
     one = figures[counts[0]]
     rows: list[list[Any]] = [
         [
             count,
-            found["words"] / found["seconds"],
-            found["steady"],
-            found["steady"] / one["steady"],
-            1000 * found["cpu"] / found["words"],
+            figure["words"] / figure["seconds"],
+            figure["steady"],
+            figure["steady"] / one["steady"],
+            1000 * figure["cpu"] / figure["words"],
         ]
-        for count, found in figures.items()
+        for count, figure in figures.items()
     ]
     header = ["processes", "words/s", "after loading", "ratio", "CPU s / 1,000 words"]
-    table(f"{given.repeats} turns, {os.cpu_count()} cores", header, rows)
-    write_json(given.json, {"rows": [dict(zip(header, row, strict=True)) for row in rows]})
+    table(f"{options.repeats} turns, {os.cpu_count()} cores", header, rows)
+    write_json(options.json, {"rows": [dict(zip(header, row, strict=True)) for row in rows]})
 
 
 def _text(path: Path | None) -> str:
@@ -86,9 +87,9 @@ def _run(text: Path, folder: Path, processes: int, model: str, size: int) -> dic
 
 
 def _cpu() -> float:
-    """Processor seconds of all processes that have ended, and of this one."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    """Processor seconds of this process and of its children that have ended."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
 
 
 if __name__ == "__main__":

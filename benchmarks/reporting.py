@@ -1,4 +1,4 @@
-"""What all benchmarks share: options, timing in turns, tables, and the same figures as JSON."""
+"""Shared by all benchmarks: options, timing in turns, tables, figures, and results as JSON."""
 
 import argparse
 import json
@@ -17,29 +17,33 @@ SHARED = Path(os.environ.get("HEADSPAN_SHARED", ROOT.parent / "shared"))
 
 
 def arguments(description: str | None, *, repeats: int) -> argparse.ArgumentParser:
-    """A parser with the options that every benchmark has; the description is a docstring."""
+    """A parser with the options of every benchmark; its description is a docstring's first line."""
     parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the printed figures here")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the results here")
     parser.add_argument(
-        "--repeats", type=int, default=repeats, metavar="N", help="how often each thing is timed"
+        "--repeats",
+        type=int,
+        default=repeats,
+        metavar="N",
+        help="runs of each candidate",
     )
     return parser
 
 
 def needed(path: Path) -> Path:
-    """A file that the benchmark cannot do without; says so where it is not there."""
+    """Return a path that the benchmark needs; exit with a message if it does not exist."""
     if not path.exists():
-        sys.exit(f"{path}: is not there; give another file, or set HEADSPAN_SHARED")
+        sys.exit(f"{path}: does not exist; give another path, or set HEADSPAN_SHARED")
     return path
 
 
 def in_turns(
     candidates: Mapping[str, Callable[[], Any]], repeats: int, *, at_a_time: int = 1
 ) -> dict[str, list[float]]:
-    """Seconds of each candidate, `repeats` times or a few more.
+    """Seconds of each run of each candidate, `repeats` times or a few more.
 
-    They take turns, so that a noisy minute hits them all. With `at_a_time` each runs so many times
-    a turn, so that most runs have their data where the run before has left them.
+    Candidates take turns, so that a noisy minute affects them all. Each runs `at_a_time` times per
+    turn, so that most runs find their data in the caches.
     """
     seconds: dict[str, list[float]] = {name: [] for name in candidates}
     for _ in range(-(-repeats // at_a_time)):
@@ -52,20 +56,20 @@ def in_turns(
 
 
 def medians(candidates: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
-    """Median seconds of each candidate, in turns, warm: for things that take microseconds."""
+    """Median seconds of each candidate, in turns, warmed up: for runs of microseconds."""
     for run in candidates.values():
         run()
-    found = in_turns(candidates, repeats, at_a_time=min(5, repeats))
-    return {name: median(values) for name, values in found.items()}
+    seconds = in_turns(candidates, repeats, at_a_time=min(5, repeats))
+    return {name: median(values) for name, values in seconds.items()}
 
 
 def ratio(slow: Sequence[float], fast: Sequence[float]) -> float:
-    """How many times slower: the median over the turns."""
+    """The ratio of slow to fast, as the median over the turns."""
     return median(a / b for a, b in zip(slow, fast, strict=True))
 
 
 def machine() -> dict[str, str]:
-    """What the figures were measured on."""
+    """The processor and the versions that results were measured with."""
     model = platform.processor()
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
@@ -74,13 +78,13 @@ def machine() -> dict[str, str]:
                 break
     except OSError:
         pass
-    found = {"processor": model, "python": platform.python_version()}
+    about = {"processor": model, "python": platform.python_version()}
     for package in ("numpy", "numba", "torch", "conllu"):
         try:
-            found[package] = version(package)
+            about[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return about
 
 
 def table(title: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -102,9 +106,27 @@ def _cell(value: Any) -> str:
 
 
 def write_json(path: Path | None, results: Mapping[str, Any]) -> None:
-    """Write what was printed, and on which machine, if a path was given."""
+    """Write the results and the machine they were measured on, if a path was given."""
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps({"machine": machine(), **results}, indent=2)
         path.write_text(text + "\n", encoding="utf-8")
         print(f"\nwrote {path}")
+
+
+def pyplot() -> Any:
+    """matplotlib's pyplot, which draws to files only; SVG of equal figures has equal bytes."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    mpl.rcParams["svg.hashsalt"] = "headspan"
+    from matplotlib import pyplot
+
+    return pyplot
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Write a figure, without the date."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    print(f"wrote {path}")

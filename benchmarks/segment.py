@@ -1,9 +1,9 @@
-"""Training a segmenter, how well it does on the dev treebank's raw text, and how fast.
+"""Training time, accuracy and speed of a segmenter on a treebank's raw text.
 
     python benchmarks/segment.py [FOLDER] [--repeats N] [--json FILE] [--save FILE]
 
-FOLDER has a treebank's `*-train.conllu` and `*-dev.conllu`, by default UD English EWT 2.16 beside
-the checkout. Times are those of the processor, on one thread.
+FOLDER has a treebank's `*-train.conllu` and `*-dev.conllu`, by default UD English EWT 2.16 in
+../shared. Times are processor time on one thread.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def main() -> None:
     row = {
         **{name: f"{result[name].f1:.2f}" for name in ("tokens", "words", "sentences")},
         "training, s": round(trained),
-        "words a second": round(words / median(seconds)),
+        "words per second": round(words / median(seconds)),
         "weights, KB": round(len(save(tensors)) / 1000),
     }
     title = f"The dev treebank of {options.folder.name}, F1 from raw text"

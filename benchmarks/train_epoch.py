@@ -1,10 +1,10 @@
-"""Where the time of training goes: the share of an epoch outside the encoder and the BiLSTM.
+"""Time of training by part: the share of an epoch outside the encoder and the BiLSTM.
 
     python benchmarks/train_epoch.py [CONFIG.toml] [--batches N] [--repeats N] [--json FILE]
 
-For batches of an epoch, the parts of a step are timed one after another: making the batch, the
-encoder with embeddings and BiLSTM (forward, and backward from the gradient that the rest gives),
-the rest (scores, decoding, relations; both ways), and clipping with the optimiser's step.
+For batches of an epoch, the parts of a step are timed one after another: making the batch; the
+encoder with embeddings and BiLSTM (forward, and backward from the gradient of the rest); the rest
+(scores, decoding, relations; forward and backward); and clipping with the optimiser's step.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def timed_step(trainer: Trainer, batch: list[int]) -> dict[str, float]:
 
     start = time.perf_counter()
     context, tags = network.context(inputs)
-    ahead = time.perf_counter() - start
+    forward = time.perf_counter() - start
 
     start = time.perf_counter()
     leaves = [part.detach().requires_grad_() for part in (context, *tags)]
@@ -46,7 +46,7 @@ def timed_step(trainer: Trainer, batch: list[int]) -> dict[str, float]:
 
     start = time.perf_counter()
     torch.autograd.backward([context, *tags], [leaf.grad for leaf in leaves])
-    seconds["encoder and BiLSTM"] = ahead + time.perf_counter() - start
+    seconds["encoder and BiLSTM"] = forward + time.perf_counter() - start
 
     start = time.perf_counter()
     clip(network, trainer.config.training.clip)
@@ -58,7 +58,7 @@ def timed_step(trainer: Trainer, batch: list[int]) -> dict[str, float]:
 def main() -> None:
     parser = arguments(__doc__, repeats=3)
     parser.add_argument("config", nargs="?", default=str(ROOT / "configs" / "en-minilm.toml"))
-    parser.add_argument("--batches", type=int, default=12, help="how many batches of the epoch")
+    parser.add_argument("--batches", type=int, default=12, help="number of batches")
     options = parser.parse_args()
     files = {
         "data.train": str(needed(TREEBANK / "en_ewt-ud-train.conllu")),
@@ -67,23 +67,23 @@ def main() -> None:
     trainer = Trainer(read_config(options.config, files), Path("never-written"))
     plan = trainer.batches(0)[: options.batches]
     for group in trainer.optimizer.param_groups:
-        group["lr"] = 1e-6  # so that all batches meet the same weights
+        group["lr"] = 1e-6  # so that the weights stay nearly the same
     timed_step(trainer, plan[0])
     runs = [
         {name: sum(step[name] for step in steps) for name in steps[0]}
         for _ in range(options.repeats)
         if (steps := [timed_step(trainer, batch) for batch in plan])
     ]
-    found = {name: median(run[name] for run in runs) for name in runs[0]}
-    inner, whole = found["encoder and BiLSTM"], sum(found.values())
-    rows = [[name, seconds, f"{seconds / whole:.1%}"] for name, seconds in found.items()]
-    rows.append(["outside encoder and BiLSTM", whole - inner, f"{1 - inner / whole:.1%}"])
+    parts = {name: median(run[name] for run in runs) for name in runs[0]}
+    encoder, total = parts["encoder and BiLSTM"], sum(parts.values())
+    rows = [[name, seconds, f"{seconds / total:.1%}"] for name, seconds in parts.items()]
+    rows.append(["outside encoder and BiLSTM", total - encoder, f"{1 - encoder / total:.1%}"])
     table(
         f"{len(plan)} steps of {Path(options.config).stem}, {torch.get_num_threads()} threads",
         ["part", "seconds", "share"],
         rows,
     )
-    write_json(options.json, {"seconds": found, "outside": 1 - inner / whole})
+    write_json(options.json, {"seconds": parts, "outside": 1 - encoder / total})
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Memory and time of one max-margin step, at the paper's sizes, without the encoder.
+"""Memory and time of one max-margin step at the paper's sizes, without the encoder.
 
     python benchmarks/train_step.py [--lengths 50 100 200 400] [--repeats N] [--json FILE]
 
-headspan's step against a direct transcription of the paper's formulas: every span vector is made,
-goes through the MLP and the biaffine with gradient, and the loss is read off the cube. Each runs in
-a process of its own, so that its peak memory can be told; gradients are compared at the smallest
-length. The local and CRF losses of headspan are measured beside them.
+headspan's step is compared with a direct transcription of the paper's formulas: every span vector
+is computed and goes through the MLP and the biaffine with gradient, and the loss is read off the
+dense scores. Each runs in a process of its own, so that its peak memory can be measured; gradients
+are compared at the smallest length. The local and CRF losses of headspan are measured, too.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ import resource
 import subprocess
 import sys
 import time
+from functools import partial
 from statistics import median
 
 import torch
 from torch import Tensor, nn
 
 from headspan.inference import headed_span
-from headspan.nn.losses import padded, span_crf, span_local, span_max_margin
 from headspan.nn.scorers import SpanScorer, fenceposts
+from headspan.nn.tree_scores import TreeScores
+from headspan.registries import LOSSES
 from headspan.tree import headed_spans
 from reporting import arguments, table, write_json
 
@@ -31,57 +33,55 @@ Gold = tuple[Tensor, Tensor]
 
 
 def direct_loss(scorer: SpanScorer, context: Tensor, heads: Tensor, spans: Tensor) -> Tensor:
-    """The paper's formulas as they stand."""
+    """The paper's formulas, transcribed."""
     posts = fenceposts(context)[0]
     vectors = posts[None] - posts[:, None]
     e = nn.functional.leaky_relu(scorer.span.linear(vectors), 0.1)
     c = nn.functional.leaky_relu(scorer.word.linear(context[0, :-1]), 0.1)
     e = torch.cat([e, e.new_ones(*e.shape[:-1], 1)], -1)
     c = torch.cat([c, c.new_ones(len(c), 1)], -1)
-    cube = e @ (c @ scorer.weight).T
-    found = headed_span.cost_augmented_tree(cube.detach(), heads[0])
+    scores = e @ (c @ scorer.weight).T
+    tree = headed_span.cost_augmented_tree(scores.detach(), heads[0])
     k = torch.arange(1, heads.shape[1] + 1)
-    wrong, right = torch.as_tensor(found.spans), spans[0]
+    wrong, right = torch.as_tensor(tree.spans), spans[0]
     cost = (wrong != right).any(-1).sum()
-    return cube[wrong[:, 0], wrong[:, 1], k].sum() - cube[right[:, 0], right[:, 1], k].sum() + cost
+    margin = scores[wrong[:, 0], wrong[:, 1], k] - scores[right[:, 0], right[:, 1], k]
+    return margin.sum() + cost
 
 
-def quick_loss(scorer: SpanScorer, context: Tensor, heads: Tensor, spans: Tensor) -> Tensor:
-    return span_max_margin(scorer(context), torch.tensor([heads.shape[1]]), heads, spans)
+def headspan_loss(
+    name: str, scorer: SpanScorer, context: Tensor, heads: Tensor, spans: Tensor
+) -> Tensor:
+    scores = TreeScores(headed_span, torch.tensor([heads.shape[1]]), [scorer(context)])
+    loss: Tensor = LOSSES[name](scores, heads, spans)
+    return loss
 
 
-def local_loss(scorer: SpanScorer, context: Tensor, heads: Tensor, spans: Tensor) -> Tensor:
-    return span_local(scorer(context), torch.tensor([heads.shape[1]]), spans)
-
-
-def crf_loss(scorer: SpanScorer, context: Tensor, heads: Tensor, spans: Tensor) -> Tensor:
-    return span_crf(scorer(context), torch.tensor([heads.shape[1]]), spans)
-
-
-COMPARED = {"headspan": quick_loss, "direct": direct_loss}
-LOSSES = {**COMPARED, "local": local_loss, "crf": crf_loss}
+COMPARED = {"headspan": partial(headspan_loss, "max-margin"), "direct": direct_loss}
+MEASURED = {**COMPARED, **{name: partial(headspan_loss, name) for name in ("local", "crf")}}
 
 
 def problem(n: int) -> tuple[SpanScorer, Tensor, Gold]:
     torch.manual_seed(n)
     scorer = SpanScorer(INPUT, SIZE, 0.0)
     nn.init.normal_(scorer.weight, std=0.02)
-    heads = [[0, *range(1, n)]]
-    spans = [[(s.left, s.right) for s in headed_spans(heads[0])]]
+    heads = [0, *range(1, n)]
+    spans = [(span.left, span.right) for span in headed_spans(heads)]
     context = torch.randn(1, n + 2, INPUT)
-    return scorer, context, (padded(heads, n), padded(spans, n, (2,)))
+    return scorer, context, (torch.tensor([heads]), torch.tensor([spans]))
 
 
 def peak() -> int:
-    """The most memory this process has had, in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    """Peak memory of this process, in bytes."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def one(which: str, n: int, repeats: int) -> dict[str, float]:
     """Peak memory and time of a step, in this process."""
     scorer, context, gold = problem(n)
     warm = problem(5)
-    LOSSES[which](warm[0], warm[1], *warm[2]).backward()
+    MEASURED[which](warm[0], warm[1], *warm[2]).backward()
     del warm
     context.requires_grad_()
     before = peak()
@@ -90,13 +90,13 @@ def one(which: str, n: int, repeats: int) -> dict[str, float]:
         scorer.zero_grad(set_to_none=True)
         context.grad = None
         start = time.perf_counter()
-        LOSSES[which](scorer, context, *gold).backward()
+        MEASURED[which](scorer, context, *gold).backward()
         seconds.append(time.perf_counter() - start)
     return {"bytes": peak() - before, "seconds": median(seconds)}
 
 
 def largest_difference(n: int) -> float:
-    """Between the gradients of the two, relative to the largest gradient."""
+    """The largest difference between the two gradients, relative to the largest gradient."""
     scorer, context, gold = problem(n)
     gradients = []
     for loss in COMPARED.values():
@@ -112,7 +112,9 @@ def largest_difference(n: int) -> float:
 def main() -> None:
     parser = arguments(__doc__, repeats=3)
     parser.add_argument("--lengths", type=int, nargs="+", default=[50, 100, 200, 400])
-    parser.add_argument("--one", nargs=2, metavar=("WHICH", "N"), help="measure in this process")
+    parser.add_argument(
+        "--one", nargs=2, metavar=("WHICH", "N"), help="measure one step in this process"
+    )
     options = parser.parse_args()
     if options.one:
         which, n = options.one
@@ -120,28 +122,21 @@ def main() -> None:
         return
     rows = []
     for n in options.lengths:
-        found = {}
-        for which in LOSSES:
-            command = [
-                sys.executable,
-                __file__,
-                "--one",
-                which,
-                str(n),
-                "--repeats",
-                str(options.repeats),
-            ]
+        steps = {}
+        for which in MEASURED:
+            what = ["--one", which, str(n), "--repeats", str(options.repeats)]
+            command = [sys.executable, __file__, *what]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
-            found[which] = json.loads(done.stdout)
+            steps[which] = json.loads(done.stdout)
         rows.append({
             "words": n,
-            "headspan MB": found["headspan"]["bytes"] / 1e6,
-            "direct MB": found["direct"]["bytes"] / 1e6,
-            "times less memory": found["direct"]["bytes"] / max(found["headspan"]["bytes"], 1),
-            "headspan s": found["headspan"]["seconds"],
-            "direct s": found["direct"]["seconds"],
-            "local MB": found["local"]["bytes"] / 1e6,
-            "crf MB": found["crf"]["bytes"] / 1e6,
+            "headspan MB": steps["headspan"]["bytes"] / 1e6,
+            "direct MB": steps["direct"]["bytes"] / 1e6,
+            "times less memory": steps["direct"]["bytes"] / max(steps["headspan"]["bytes"], 1),
+            "headspan s": steps["headspan"]["seconds"],
+            "direct s": steps["direct"]["seconds"],
+            "local MB": steps["local"]["bytes"] / 1e6,
+            "crf MB": steps["crf"]["bytes"] / 1e6,
         })  # fmt: skip
     difference = largest_difference(options.lengths[0])
     title = f"One step: input {INPUT}, scores {SIZE}; peak memory beyond weights and input"

@@ -1,9 +1,9 @@
-"""Parse documents with Spark: a table with `id` and `text` into a table of sentences.
+"""Parse documents with Spark: from a table with `id` and `text` to a table of sentences.
 
     spark-submit examples/spark.py documents.parquet sentences.parquet [MODEL]
 
-headspan[parquet] must be installed where Spark's workers run. A task loads the model once, and
-parses what Spark gives it in batches.
+headspan[parquet] must be installed where Spark's workers run. Each task loads the model once and
+parses its rows in batches.
 """
 
 import sys
@@ -16,7 +16,7 @@ from headspan.integrations.arrow import parse_batches, schema
 
 
 def main(documents: str, sentences: str, model: str = "en") -> None:
-    """Read, parse, write: all of it in Spark's tasks."""
+    """Read, parse and write, all in Spark's tasks."""
     spark = SparkSession.builder.appName("headspan").getOrCreate()
     table = spark.read.parquet(documents).select("id", "text")
     parsed = table.mapInArrow(partial(parse_batches, model=model), from_arrow_schema(schema()))

@@ -1,9 +1,9 @@
-"""Fuzz a target: inputs that libFuzzer makes of its seeds, kept if they reach something new.
+"""Fuzz a target: libFuzzer mutates its seeds and keeps inputs that reach new code.
 
     python fuzz/run.py conllu --inputs 100000 --seed 1
 
-Stops at the first outcome that is neither a right answer nor a refusal, and writes that input to
-the corpus folder as crash-…; `--only FILE` runs one input again. Needs headspan[fuzz].
+The run stops at the first outcome that is neither a right answer nor a refusal, and writes that
+input to the corpus folder as crash-…; `--only FILE` runs one input again. Needs headspan[fuzz].
 """
 
 import argparse
@@ -21,25 +21,25 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("target", choices=NAMES)
-    parser.add_argument("--inputs", type=int, default=100_000, metavar="N", help="how many")
-    parser.add_argument("--seed", type=int, default=1, help="of the random numbers")
+    parser.add_argument("--inputs", type=int, default=100_000, metavar="N", help="number of inputs")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the random numbers")
     parser.add_argument(
-        "--corpus", type=Path, metavar="DIR", help="where inputs are kept; default: fuzz/corpus"
+        "--corpus", type=Path, metavar="DIR", help="folder for the inputs; default: fuzz/corpus"
     )
-    parser.add_argument("--only", type=Path, metavar="FILE", help="run this input, and no other")
-    asked = parser.parse_args()
-    if asked.only is not None:
-        target(asked.target).check(asked.only.read_bytes())
+    parser.add_argument("--only", type=Path, metavar="FILE", help="run only this input")
+    options = parser.parse_args()
+    if options.only is not None:
+        target(options.target).check(options.only.read_bytes())
         return
     try:
         import atheris
     except ImportError:
         sys.exit("fuzzing needs atheris: pip install 'headspan[fuzz]'")
-    # Compiled loops are imported when they are first used, which is later: Numba cannot read
-    # functions that are traced.
+    # The kernels are imported later, when they are first used: Numba cannot compile functions that
+    # are instrumented.
     with atheris.instrument_imports(include=["headspan", "tomllib"]):
-        chosen = target(asked.target)
-    corpus = (asked.corpus or HERE / "corpus") / asked.target
+        chosen = target(options.target)
+    corpus = (options.corpus or HERE / "corpus") / options.target
     corpus.mkdir(parents=True, exist_ok=True)
     longest = max(4096, *(2 * len(word) for word in chosen.WORDS))
     for number, seed in enumerate(chosen.seeds()):
@@ -47,14 +47,14 @@ def main() -> None:
         longest = max(longest, 2 * len(seed))
     words = corpus.with_suffix(".words")
     words.write_text("".join(f'"{_escaped(word)}"\n' for word in chosen.WORDS), encoding="ascii")
-    options = {
-        "runs": asked.inputs, "seed": asked.seed, "max_len": longest, "timeout": 3600,
+    flags = {
+        "runs": options.inputs, "seed": options.seed, "max_len": longest, "timeout": 3600,
         "rss_limit_mb": 4096, "print_final_stats": 1, "dict": words, "keep_seed": 1,
         "len_control": 0,
         "artifact_prefix": f"{corpus}/",
     }  # fmt: skip
     atheris.Setup(
-        [sys.argv[0], *(f"-{name}={value}" for name, value in options.items()), str(corpus)],
+        [sys.argv[0], *(f"-{name}={value}" for name, value in flags.items()), str(corpus)],
         chosen.check,
     )
     atheris.Fuzz()

@@ -1,4 +1,4 @@
-"""A system's output with other tokens, words, sentences and trees than the gold treebank's."""
+"""Make a system's output whose tokens, words, sentences and trees differ from gold."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ NO_CHANGE = 0.85
 
 
 @dataclass
-class Piece:
-    """A token on its way to the system's output: its form, its words, where they come from."""
+class SystemToken:
+    """A token of the system's output: its form, and its words with the gold words they are."""
 
     form: str
     words: list[tuple[str, tuple[int, int] | None]] = field(default_factory=list)
@@ -21,60 +21,60 @@ class Piece:
 
 
 def retokenized(sentences: list[Sentence], rng: random.Random) -> list[Sentence]:
-    """The same characters, cut otherwise here and there, with mostly right annotation."""
-    pieces: list[Piece] = []
+    """The same characters, in places with other boundaries, and mostly right annotation."""
+    tokens: list[SystemToken] = []
     for number, sentence in enumerate(sentences):
         for token in sentence.tokens:
             words = [
                 (sentence.forms[k - 1], (number, k)) for k in range(token.first, token.last + 1)
             ]
-            pieces += _changed(Piece(token.form, words), rng)
-        pieces[-1].ends_sentence = rng.random() < NO_CHANGE
-    pieces[-1].ends_sentence = True
-    merged: list[Piece] = []
-    for piece in pieces:
+            tokens += _changed(SystemToken(token.form, words), rng)
+        tokens[-1].ends_sentence = rng.random() < NO_CHANGE
+    tokens[-1].ends_sentence = True
+    merged: list[SystemToken] = []
+    for token in tokens:
         if merged and not merged[-1].ends_sentence and rng.random() < 0.03:
             last = merged.pop()
-            piece = Piece(
-                last.form + piece.form, [(last.form + piece.form, None)], piece.ends_sentence
+            token = SystemToken(
+                last.form + token.form, [(last.form + token.form, None)], token.ends_sentence
             )
-        merged.append(piece)
+        merged.append(token)
     built: list[Sentence] = []
-    current: list[Piece] = []
-    for piece in merged:
-        current.append(piece)
-        if piece.ends_sentence or rng.random() < 0.02:
+    current: list[SystemToken] = []
+    for token in merged:
+        current.append(token)
+        if token.ends_sentence or rng.random() < 0.02:
             built.append(_sentence(current, sentences, rng))
             current = []
     return built
 
 
-def _changed(piece: Piece, rng: random.Random) -> Iterable[Piece]:
-    form = piece.form
+def _changed(token: SystemToken, rng: random.Random) -> Iterable[SystemToken]:
+    form = token.form
     if rng.random() < NO_CHANGE or len(form) < 2:
-        return [piece]
+        return [token]
     cut = rng.randint(1, len(form) - 1)
     choice = rng.randrange(4)
     if choice == 0:  # two tokens
-        return [Piece(part, [(part, None)]) for part in (form[:cut], form[cut:])]
+        return [SystemToken(part, [(part, None)]) for part in (form[:cut], form[cut:])]
     if choice == 1:  # a multiword token of two words
-        return [Piece(form, [(form[:cut], None), (form[cut:], piece.words[-1][1])])]
+        return [SystemToken(form, [(form[:cut], None), (form[cut:], token.words[-1][1])])]
     if choice == 2:  # a multiword token with some of the gold words, and one more
-        return [Piece(form, [*piece.words, (form.upper(), None)])]
-    return [Piece(form, [(form, piece.words[0][1])])]  # one word
+        return [SystemToken(form, [*token.words, (form.upper(), None)])]
+    return [SystemToken(form, [(form, token.words[0][1])])]  # one word
 
 
-def _sentence(pieces: list[Piece], gold: list[Sentence], rng: random.Random) -> Sentence:
+def _sentence(tokens: list[SystemToken], gold: list[Sentence], rng: random.Random) -> Sentence:
     forms: list[str] = []
     sources: list[tuple[int, int] | None] = []
     multiwords = []
-    for piece in pieces:
+    for token in tokens:
         first = len(forms) + 1
-        for form, source in piece.words:
+        for form, source in token.words:
             forms.append(form)
             sources.append(source)
-        if len(piece.words) > 1:
-            columns = (piece.form, *["_"] * 8)
+        if len(token.words) > 1:
+            columns = (token.form, *["_"] * 8)
             multiwords.append(MultiwordToken(first, len(forms), columns))
 
     def column(name: str, other: list[str]) -> list[str]:
@@ -102,7 +102,7 @@ def _sentence(pieces: list[Piece], gold: list[Sentence], rng: random.Random) -> 
 def _heads(
     sources: list[tuple[int, int] | None], gold: list[Sentence], rng: random.Random
 ) -> list[int]:
-    """A single-root tree with the gold heads where they are there and make no cycle."""
+    """A single-root tree with the gold heads, where they exist and make no cycle."""
     n = len(sources)
     place = {source: k for k, source in enumerate(sources, 1) if source}
     heads = [0] + [rng.randint(1, k) for k in range(1, n)]

@@ -1,4 +1,4 @@
-"""Sentences that Hypothesis makes up."""
+"""Random sentences, for Hypothesis."""
 
 from hypothesis import strategies as st
 
@@ -39,18 +39,18 @@ def parsed(lines: list[str]) -> Sentence:
 
 
 sentences = blocks().map(parsed)
-"""Anything that CoNLL-U can hold."""
+"""Sentences with anything that CoNLL-U allows."""
 
 _word = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=4)
 _form = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=4)
 _pairs = st.dictionaries(st.sampled_from(["Case", "Gender", "Number"]), _word, max_size=3).map(
-    lambda found: "|".join(f"{k}={v}" for k, v in sorted(found.items())) or "_"
+    lambda pairs: "|".join(f"{k}={v}" for k, v in sorted(pairs.items())) or "_"
 )
 
 
 @st.composite
 def tidy_blocks(draw: st.DrawFn) -> list[str]:
-    """The lines of a sentence like those of treebanks: keys and values where they are expected."""
+    """The lines of a sentence as in a treebank: keys and values where they are expected."""
     n = draw(st.integers(1, 5))
     lines = [f"# sent_id = {draw(_word)}", f"# text = {draw(_word)}"]
     lines += ["# newpar"] * draw(st.integers(0, 1))
@@ -67,4 +67,4 @@ def tidy_blocks(draw: st.DrawFn) -> list[str]:
 
 
 tidy_sentences = tidy_blocks().map(parsed)
-"""What treebanks hold."""
+"""Sentences as in treebanks."""

@@ -158,6 +158,7 @@ def test_names_are_shown_as_they_are(tmp_path: Path) -> None:
     assert not any(line.endswith(" ") for line in run("stats", path).stdout.splitlines())
 
 
+@pytest.mark.linux
 @pytest.mark.parametrize("command", ["convert {0} -o /dev/full", "convert {0} > /dev/full",
                                      "stats {0} > /dev/full", "convert - <&-", "convert {0} >&-"])  # fmt: skip
 def test_what_cannot_be_written_is_one_line(gold: Path, command: str) -> None:

@@ -301,6 +301,7 @@ def test_reading_holds_one_sentence_at_a_time() -> None:
     assert [next(reader).sent_id for _ in range(1000)] == ["s1"] * 1000
 
 
+@pytest.mark.linux
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     code = """
 import resource, sys

@@ -66,7 +66,9 @@ def test_a_feature_names_its_extra(
 
 def test_zstd_names_its_extra(uninstall: Callable[[str], None]) -> None:
     uninstall("pyarrow")
-    with pytest.raises(HeadspanError, match=r"decompressing zstd needs pyarrow.*'headspan\[parquet\]'"):
+    with pytest.raises(
+        HeadspanError, match=r"decompressing zstd needs pyarrow.*'headspan\[parquet\]'"
+    ):
         zstd()
 
 

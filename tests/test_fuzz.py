@@ -1,6 +1,6 @@
-"""The targets of fuzz/, on their seeds and on what Hypothesis makes of them.
+"""The targets of fuzz/, on their seeds and on changes that Hypothesis makes to them.
 
-FOUND are inputs that once had another outcome.
+REGRESSIONS are inputs that once had a wrong outcome.
 """
 
 import subprocess
@@ -18,7 +18,7 @@ sys.path.insert(0, str(FUZZ))
 from targets import NAMES, target  # noqa: E402
 
 EXAMPLES = {"conllu": 150, "conllx": 150, "config": 100, "text": 25, "model": 25, "service": 40}
-FOUND = [
+REGRESSIONS = [
     ("conllu", b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_\r"),
     ("conllu", b"# a\r\r\n\r"),
     ("conllx", b"1\ta\t_\tN\tN\t_\t0\troot\t0|PDEPREL=x\troot\n"),
@@ -36,9 +36,9 @@ FOUND = [
 
 @pytest.fixture(scope="module", params=NAMES)
 def fuzzed(request: pytest.FixtureRequest) -> ModuleType:
-    found = target(request.param)
-    found.name = request.param
-    return found
+    module = target(request.param)
+    module.name = request.param
+    return module
 
 
 def test_seeds(fuzzed: ModuleType) -> None:
@@ -48,25 +48,25 @@ def test_seeds(fuzzed: ModuleType) -> None:
         fuzzed.check(seed)
 
 
-@pytest.mark.parametrize(("name", "data"), FOUND, ids=[name for name, _ in FOUND])
-def test_what_was_found(name: str, data: bytes) -> None:
+@pytest.mark.parametrize(("name", "data"), REGRESSIONS, ids=[name for name, _ in REGRESSIONS])
+def test_regressions(name: str, data: bytes) -> None:
     target(name).check(data)
 
 
 @st.composite
 def changed(draw: st.DrawFn, seeds: list[bytes], words: tuple[bytes, ...]) -> bytes:
-    """A seed with some bytes taken out, put in, repeated or turned."""
+    """A seed with some bytes removed, inserted, repeated or flipped."""
     data = draw(st.sampled_from(seeds))
     for _ in range(draw(st.integers(1, 4))):
         first, last = sorted(draw(st.tuples(*[st.integers(0, len(data))] * 2)))
-        kind = draw(st.sampled_from(["cut", "word", "bytes", "repeat", "turn"]))
+        kind = draw(st.sampled_from(["cut", "word", "bytes", "repeat", "flip"]))
         if kind == "cut":
             data = data[:first] + data[last:]
         elif kind == "repeat":
             data = data[:last] + data[first : first + 200] + data[last:]
-        elif kind == "turn":
-            turned = bytes(byte ^ draw(st.integers(1, 255)) for byte in data[first : first + 2])
-            data = data[:first] + turned + data[first + len(turned) :]
+        elif kind == "flip":
+            flipped = bytes(byte ^ draw(st.integers(1, 255)) for byte in data[first : first + 2])
+            data = data[:first] + flipped + data[first + len(flipped) :]
         else:
             new = draw(st.sampled_from(words) if kind == "word" else st.binary(max_size=4))
             data = data[:first] + new + data[first:]
@@ -86,7 +86,7 @@ def test_changed_seeds(fuzzed: ModuleType) -> None:
 
 
 def test_a_target_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What would be a wrong answer is seen as one."""
+    """A wrong answer is noticed."""
     conllu = target("conllu")
     monkeypatch.setattr(conllu, "_written", lambda _: f"{conllu.SEED}\n".encode())
     with pytest.raises(AssertionError):

@@ -388,6 +388,7 @@ def test_encoders_that_are_refused(config: dict[str, Any], message: str) -> None
         empty_encoder(config)
 
 
+@pytest.mark.linux
 def test_memory_is_taken_for_what_is_there_only(folder: Path) -> None:
     """A folder of some kilobytes that claims an encoder of terabytes, of a kind not our own."""
     change(folder / "config.json", "encoder", value={"model_type": "roberta", **TINY,
@@ -408,6 +409,7 @@ def test_memory_is_taken_for_what_is_there_only(folder: Path) -> None:
     assert int(grown) < 1 << 20  # kilobytes; most of it is transformers itself
 
 
+@pytest.mark.linux
 def test_a_large_claim_takes_no_memory_in_this_process(folder: Path) -> None:
     change(folder / "config.json", "model", "score_size", value=10**6)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

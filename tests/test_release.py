@@ -1,4 +1,4 @@
-"""What goes into a release: the lock, the licences, the wheel."""
+"""The lock, the licences and the wheel of a release, and the platforms it is for."""
 
 import email
 import subprocess
@@ -11,11 +11,13 @@ from types import ModuleType
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from conftest import ROOT
+from conftest import LINUX_ONLY, POSIX_ONLY, ROOT
 
 LOCKS = sorted((ROOT / "locks").glob("*.txt"))
+assert LOCKS
 
 
 def tool(name: str) -> ModuleType:
@@ -30,10 +32,6 @@ def tool(name: str) -> ModuleType:
 lock, licences, build = (tool(name) for name in ("lock", "licences", "build"))
 
 
-def test_there_is_a_lock() -> None:
-    assert LOCKS
-
-
 @pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.stem)
 def test_a_lock_has_the_constraints_and_a_hash_for_each(path: Path) -> None:
     locked = lock.pins(path)
@@ -44,21 +42,21 @@ def test_a_lock_has_the_constraints_and_a_hash_for_each(path: Path) -> None:
     assert "://" not in path.read_text(encoding="utf-8")
 
 
-def test_what_was_tested_is_what_pyproject_allows() -> None:
+def test_constraints_are_within_the_bounds_of_pyproject() -> None:
     tested = lock.pins(lock.CONSTRAINTS)
     for requirement in map(Requirement, lock.requirements()):
-        assert tested[lock.normal(requirement.name)][0] in requirement.specifier
+        assert tested[canonicalize_name(requirement.name)][0] in requirement.specifier
 
 
 @pytest.mark.parametrize("text", ["torch>=2\n", "a==1\nA==1\n", "a==1 --hash=sha256:12\n", "\n"])
-def test_what_is_no_pin_is_refused(text: str, tmp_path: Path) -> None:
+def test_a_line_that_is_not_a_pin_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "lock.txt").write_text(text)
-    with pytest.raises(SystemExit, match="expected one name==version a line, once"):
+    with pytest.raises(SystemExit, match="expected one name==version per line, once"):
         lock.pins(tmp_path / "lock.txt")
 
 
 def package(folder: Path, name: str, *lines: str) -> Distribution:
-    """An installed package with such metadata."""
+    """An installed package with these lines of metadata."""
     about = folder / f"{name}-1.0.dist-info"
     about.mkdir()
     head = ["Metadata-Version: 2.4", f"Name: {name}", "Version: 1.0"]
@@ -95,12 +93,12 @@ def test_every_licence_here_is_allowed() -> None:
 def test_a_licence_is_read_and_judged(
     line: str, expected: str | None, allowed: bool, tmp_path: Path
 ) -> None:
-    found = licences.licence(package(tmp_path, "some", line))
-    assert found == (expected or line.partition(": ")[2])
-    assert licences.is_allowed(found) is allowed
+    expression = licences.licence(package(tmp_path, "made_up", line))
+    assert expression == (expected or line.partition(": ")[2])
+    assert licences.is_allowed(expression) is allowed
 
 
-def test_needs_are_followed_through_extras_and_a_licence_refused(
+def test_requirements_are_followed_through_extras_and_a_licence_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plain, with_extra = 'Requires-Dist: made-up-one; extra == "x"', "License-Expression: MIT"
@@ -111,7 +109,7 @@ def test_needs_are_followed_through_extras_and_a_licence_refused(
     packages, missing = licences.needed("made-up")
     assert ([p.name for p in packages], missing) == (["made_up", "made_up_one"], {"made-up-two"})
     monkeypatch.setattr(licences, "needed", lambda: (packages, missing))
-    with pytest.raises(SystemExit, match=r"^made-up-one: has the licence 'Ask us'; expected"):
+    with pytest.raises(SystemExit, match=r"^made-up-one: licence is 'Ask us'; expected"):
         licences.main()
     assert "not installed here: made-up-two" in capsys.readouterr().out
 
@@ -138,11 +136,11 @@ def test_a_wheel_that_lacks_or_adds_something_is_noticed(wheel: Path, tmp_path: 
         new.writestr("tests/test_tree.py", "")
     assert build.wheel_problems(changed, ROOT) == [
         f"{wheel.name}: lacks headspan/py.typed",
-        f"{wheel.name}: has tests/test_tree.py, which is no part of it",
+        f"{wheel.name}: has tests/test_tree.py, which does not belong",
     ]
 
 
-def test_the_wheel_says_what_it_is(wheel: Path) -> None:
+def test_the_metadata_of_the_wheel(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (n for n in archive.namelist() if n.endswith("/METADATA"))
         about = email.message_from_bytes(archive.read(name))
@@ -154,3 +152,27 @@ def test_the_wheel_says_what_it_is(wheel: Path) -> None:
 
 def test_every_extra_has_its_smoke_test() -> None:
     assert list(tool("smoke_checks").EXTRAS) == tool("smoke").extras()
+
+
+def test_paths_that_are_not_collected_everywhere_exist() -> None:
+    assert [p for p in (*LINUX_ONLY, *POSIX_ONLY) if not (ROOT / "tests" / p).exists()] == []
+
+
+WITHOUT_POSIX = """
+import sys
+sys.modules.update(dict.fromkeys(["fcntl", "grp", "pwd", "resource", "termios"]))  # not importable
+import headspan.cli, headspan.conllu, headspan.inference, headspan.model.parser, headspan.scoring
+import headspan.serve.app, headspan.text, headspan.training.loop, headspan.tree
+sys.argv = ["headspan", "corpus", "examples/gold.conllu", "-o", sys.argv[1]]
+headspan.cli.main()
+"""
+
+
+def test_without_posix_modules_the_package_is_imported_and_a_command_refuses(
+    tmp_path: Path,
+) -> None:
+    command = [sys.executable, "-c", WITHOUT_POSIX, tmp_path / "out"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    message = "headspan: this command needs Linux or macOS: this Python has no module 'fcntl'\n"
+    assert (done.returncode, done.stderr) == (2, message)
+    assert not (tmp_path / "out").exists()

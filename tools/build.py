@@ -1,9 +1,9 @@
-"""Build the wheel and the source distribution of the last commit, thrice, and compare.
+"""Build the wheel and the source distribution of the last commit several times, and compare.
 
-    python tools/build.py    # dist/
+    python tools/build.py    # writes dist/
 
-Both are built twice, in folders, time zones and umasks that differ, and the wheel a third time from
-the source distribution; every build must give the same bytes. The time in them is the commit's.
+Both are built twice, in different folders, time zones and umasks, and the wheel a third time from
+the source distribution. Every build must give the same bytes. Their time stamps are the commit's.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _ABOUT = ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE")
 
 
 def build(
-    folder: Path, out: Path, *kinds: str, time: str, zone: str = "UTC", umask: int = 0o022
+    folder: Path, out: Path, *targets: str, time: str, zone: str = "UTC", umask: int = 0o022
 ) -> list[Path]:
-    """Build kinds (`sdist`, `wheel`) of the checkout in a folder, with this Python's hatchling."""
-    targets = [argument for kind in kinds for argument in ("--target", kind)]
+    """Build a checkout's targets (`sdist`, `wheel`) with this Python's hatchling."""
+    options = [option for target in targets for option in ("--target", target)]
     done = subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "--directory", str(out), *targets],
+        [sys.executable, "-m", "hatchling", "build", "--directory", str(out), *options],
         cwd=folder,
         env={**os.environ, "SOURCE_DATE_EPOCH": time, "TZ": zone},
         capture_output=True,
@@ -36,12 +36,12 @@ def build(
         umask=umask,
     )
     if done.returncode:
-        sys.exit(f"{folder}: cannot be built: {done.stderr}")
+        sys.exit(f"{folder}: the build failed: {done.stderr}")
     return sorted(out.iterdir())
 
 
 def wheel_problems(wheel: Path, folder: Path) -> list[str]:
-    """What a wheel lacks of a checkout's package, and what it has beside that."""
+    """Files that a wheel lacks or should not have, compared with a checkout's package."""
     source = folder / "src"
     expected = {
         path.relative_to(source).as_posix()
@@ -51,44 +51,44 @@ def wheel_problems(wheel: Path, folder: Path) -> list[str]:
     about = "-".join(wheel.name.split("-")[:2]) + ".dist-info"
     expected |= {f"{about}/{name}" for name in _ABOUT}
     with zipfile.ZipFile(wheel) as archive:
-        found = set(archive.namelist())
+        names = set(archive.namelist())
     return [
-        *(f"{wheel.name}: lacks {name}" for name in sorted(expected - found)),
-        *(f"{wheel.name}: has {name}, which is no part of it" for name in sorted(found - expected)),
+        *(f"{wheel.name}: lacks {name}" for name in sorted(expected - names)),
+        *(f"{wheel.name}: has {name}, which does not belong" for name in sorted(names - expected)),
     ]
 
 
 def sha256(path: Path) -> str:
-    """The hash of a file."""
+    """The SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def main() -> None:
-    """Build, compare, and put what is good into dist/."""
+    """Build, compare, and copy the result to dist/."""
     git = ["git", "-C", str(ROOT)]
     time = subprocess.check_output([*git, "log", "-1", "--format=%ct"], text=True).strip()
     with tempfile.TemporaryDirectory() as name:
-        place = Path(name)
-        one, other = place / "one", place / "an" / "other"
-        with (place / "commit.tar").open("wb") as file:
+        work = Path(name)
+        one, other = work / "one", work / "an" / "other"
+        with (work / "commit.tar").open("wb") as file:
             subprocess.run([*git, "archive", "HEAD"], stdout=file, check=True)
         for folder, umask in ((one, 0o022), (other, 0o077)):
             os.umask(umask)
-            with tarfile.open(place / "commit.tar") as archive:
+            with tarfile.open(work / "commit.tar") as archive:
                 archive.extractall(folder, filter="data")
         both = "sdist", "wheel"
-        first = build(one, place / "1", *both, time=time)
-        second = build(other, place / "2", *both, time=time, zone="Asia/Kathmandu", umask=0o077)
+        first = build(one, work / "1", *both, time=time)
+        second = build(other, work / "2", *both, time=time, zone="Asia/Kathmandu", umask=0o077)
         wheel, sdist = first
         with tarfile.open(sdist) as archive:
-            archive.extractall(place / "unpacked", filter="data")
-        (unpacked,) = (place / "unpacked").iterdir()
-        third = build(unpacked, place / "3", "wheel", time=time)
+            archive.extractall(work / "unpacked", filter="data")
+        (unpacked,) = (work / "unpacked").iterdir()
+        third = build(unpacked, work / "3", "wheel", time=time)
         problems = wheel_problems(wheel, one)
         for ours, theirs in zip([*first, wheel], [*second, *third], strict=True):
             if sha256(ours) != sha256(theirs):
-                problems.append(f"{ours.name}: build {theirs.parent.name} gave other bytes")
+                problems.append(f"{ours.name}: build {theirs.parent.name} has different bytes")
         if problems:
             sys.exit("\n".join(problems))
         dist = ROOT / "dist"

@@ -1,8 +1,8 @@
-"""The licences of all that headspan needs here, with all its extras.
+"""List the licences of everything that headspan and its extras require on this platform.
 
     python tools/licences.py
 
-Fails if a package has a licence that is not on the list below, or none that it names.
+Fails if a package names no licence, or one that is not on the list below.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ ALLOWED = """
     MPL-2.0 PSF-2.0 Zlib
 """.split()
 EXCEPTIONS = {
-    "udtools": "the oracle of the scorer's tests, and stanza needs it; nothing in src imports it",
-    "udapi": "udtools needs it; nothing in src imports it",
+    "udtools": "the oracle of the scorer's tests, required by stanza; nothing in src imports it",
+    "udapi": "required by udtools; nothing in src imports it",
 }
-# as packages without an SPDX expression write it
+# How packages without an SPDX expression spell their licence.
 SPELLINGS = {
     "3-Clause BSD License": "BSD-3-Clause",
     "Apache 2.0": "Apache-2.0",
@@ -39,33 +39,33 @@ SPELLINGS = {
 
 
 def needed(name: str = "headspan") -> tuple[list[Distribution], set[str]]:
-    """What a package needs here, with all its extras; and the names of what is not installed."""
-    found: dict[str, Distribution] = {}
+    """Packages that a package and all its extras require here, and names of those not installed."""
+    installed: dict[str, Distribution] = {}
     missing: set[str] = set()
     waiting = [(name, frozenset(distribution(name).metadata.get_all("Provides-Extra", [])))]
     seen = set(waiting)
     while waiting:
         name, extras = waiting.pop()
         try:
-            found[name] = distribution(name)
+            installed[name] = distribution(name)
         except PackageNotFoundError:
             missing.add(name)
             continue
-        for requirement in map(Requirement, found[name].requires or []):
+        for requirement in map(Requirement, installed[name].requires or []):
             marker = requirement.marker
             if marker is None or any(marker.evaluate({"extra": e}) for e in ("", *extras)):
-                next_one = canonicalize_name(requirement.name), frozenset(requirement.extras)
-                waiting.extend({next_one} - seen)
-                seen.add(next_one)
-    return [found[name] for name in sorted(found)], missing
+                required = canonicalize_name(requirement.name), frozenset(requirement.extras)
+                waiting.extend({required} - seen)
+                seen.add(required)
+    return [installed[name] for name in sorted(installed)], missing
 
 
 def licence(package: Distribution) -> str:
-    """The licence that a package names, as an SPDX expression where it can be told."""
+    """The licence that a package names, as an SPDX expression if it is a known one."""
     about = package.metadata
     if expression := about.get("License-Expression"):
         return expression
-    classifiers = set(about.get_all("Classifier", [])) - {"License :: DFSG approved"}  # any of them
+    classifiers = set(about.get_all("Classifier", [])) - {"License :: DFSG approved"}  # names none
     named = [c.rpartition(" :: ")[2] for c in sorted(classifiers) if c.startswith("License ::")]
     if not named:
         named = (about.get("License") or "none named").strip().splitlines()[:1]
@@ -73,21 +73,21 @@ def licence(package: Distribution) -> str:
 
 
 def is_allowed(expression: str) -> bool:
-    """Whether every licence of an expression is on the list; also of those one may choose from."""
+    """Return whether every licence of an expression is on the list, including alternatives."""
     parts = re.split(r" AND | OR |[()]", expression)
     return all(p.removesuffix(" WITH LLVM-exception").strip() in (*ALLOWED, "") for p in parts)
 
 
 def main() -> None:
-    """Print the table and what is wrong."""
+    """Print the table, and fail if a licence is refused."""
     packages, missing = needed()
     refused = []
     for package in packages:
-        name, its = canonicalize_name(package.name), licence(package)
+        name, expression = canonicalize_name(package.name), licence(package)
         why = EXCEPTIONS.get(name, "")
-        if not why and not is_allowed(its):
-            refused.append(f"{name}: has the licence {its!r}; expected one of {' '.join(ALLOWED)}")
-        print(f"{name:27} {package.version:12} {its}{why and f' (exception: {why})'}")
+        if not why and not is_allowed(expression):
+            refused.append(f"{name}: licence is {expression!r}; expected {' '.join(ALLOWED)}")
+        print(f"{name:27} {package.version:12} {expression}{why and f' (exception: {why})'}")
     if missing:
         print(f"not installed here: {' '.join(sorted(missing))}")
     if refused:

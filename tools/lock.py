@@ -1,10 +1,10 @@
-"""Write the lock: the exact files that were tested, by name, version and hash, for one platform.
+"""Write the lock: names, versions and hashes of the files that were tested, for one platform.
 
-    python tools/lock.py            # locks/cp311-linux_x86_64.txt, or what the platform is called
-    python tools/lock.py --check    # what pip would install now has the hashes of the lock
+    python tools/lock.py            # writes locks/PLATFORM.txt: cp311-linux_x86_64
+    python tools/lock.py --check    # compares the files that pip would install with the lock
 
-constraints.txt says which versions, for all platforms; the lock adds which files, for the platform
-and the Python that run this. Where they come from is pip's own configuration and not written down.
+constraints.txt has the versions, for all platforms; the lock adds the files, for the platform and
+the Python that run this tool. pip's own configuration says where they come from; the lock does not.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ import tempfile
 import tomllib
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
 ROOT = Path(__file__).resolve().parent.parent
 CONSTRAINTS = ROOT / "constraints.txt"
 _PIN = re.compile(r"([\w.-]+)==(\S+)(?: --hash=sha256:([0-9a-f]{64}))?")
@@ -29,35 +31,30 @@ _HEAD = """\
 
 
 def platform() -> str:
-    """What wheels call this Python and this machine: cp311-linux_x86_64."""
+    """The tag of this Python and this machine, as in a wheel's name: cp311-linux_x86_64."""
     python = f"cp{sys.version_info.major}{sys.version_info.minor}"
     return f"{python}-{re.sub('[.-]', '_', sysconfig.get_platform())}"
 
 
 def pins(path: Path) -> dict[str, tuple[str, str | None]]:
-    """The versions, and hashes where there are some, of constraints or of a lock, by name."""
-    found: dict[str, tuple[str, str | None]] = {}
+    """Versions and hashes (None in constraints) by name, from constraints or from a lock."""
+    pinned: dict[str, tuple[str, str | None]] = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
             continue
         pin = _PIN.fullmatch(line)
-        if pin is None or normal(pin[1]) in found:
-            raise SystemExit(f"{path}: found {line!r}; expected one name==version a line, once")
-        found[normal(pin[1])] = pin[2], pin[3]
-    return found
-
-
-def normal(name: str) -> str:
-    """A package's name as indexes spell it."""
-    return re.sub(r"[-_.]+", "-", name).lower()
+        if pin is None or canonicalize_name(pin[1]) in pinned:
+            raise SystemExit(f"{path}: found {line!r}; expected one name==version per line, once")
+        pinned[canonicalize_name(pin[1])] = pin[2], pin[3]
+    return pinned
 
 
 def requirements() -> list[str]:
-    """What headspan needs, with all its extras but `fuzz`, as pyproject.toml says."""
+    """The requirements of headspan and all its extras but `fuzz`, from pyproject.toml."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]  # atheris is not for every platform
     lists = [project["dependencies"], *(extras[name] for name in extras if name != "fuzz")]
-    return sorted({r for some in lists for r in some if not r.startswith("headspan[")})
+    return sorted({r for group in lists for r in group if not r.startswith("headspan[")})
 
 
 def locked() -> str:
@@ -68,7 +65,7 @@ def locked() -> str:
         chosen = json.loads(report.read_text(encoding="utf-8"))["install"]
     lines = {}
     for item in chosen:
-        name = normal(item["metadata"]["name"])
+        name = canonicalize_name(item["metadata"]["name"])
         digest = item["download_info"]["archive_info"]["hashes"]["sha256"]
         lines[name] = f"{name}=={item['metadata']['version']} --hash=sha256:{digest}\n"
     head = _HEAD.format(platform=platform(), name=f"locks/{platform()}.txt")
@@ -88,7 +85,7 @@ def main() -> None:
     path = ROOT / "locks" / f"{platform()}.txt"
     if parser.parse_args().check:
         _pip("--require-hashes", "--requirement", str(path))
-        print(f"{path.relative_to(ROOT)}: pip would take these {len(pins(path))} files")
+        print(f"{path.relative_to(ROOT)}: pip would install these {len(pins(path))} files")
     else:
         path.write_text(locked(), encoding="utf-8")
         print(f"{path.relative_to(ROOT)}: {len(pins(path))} packages")

@@ -1,9 +1,9 @@
-"""Install the wheel in empty environments, without extras and with each alone, and try it.
+"""Install the wheel in empty environments, without extras and with each of them, and try it.
 
-    python tools/smoke.py                    # what tools/build.py left in dist/, with every extra
-    python tools/smoke.py --extra plot       # only without extras, and with this one
+    python tools/smoke.py                    # the wheel in dist/, without extras and with each
+    python tools/smoke.py --extra plot       # without extras, and with this one
 
-The first environment has the wheel and what it needs. An extra's environment sees that one's
+The first environment has the wheel and its requirements. The environment of an extra sees those
 packages and adds its own, so that torch is unpacked once. All are deleted at the end.
 """
 
@@ -26,19 +26,19 @@ CONSTRAINTS = ROOT / "constraints.txt"
 
 
 def extras() -> list[str]:
-    """The extras that users may ask for, as pyproject.toml names them."""
+    """The extras for users, from pyproject.toml."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    own = ("dev", "fuzz")  # for working on headspan, not with it
-    return [name for name in project["optional-dependencies"] if name not in own]
+    internal = ("dev", "fuzz")  # for working on headspan, not with it
+    return [name for name in project["optional-dependencies"] if name not in internal]
 
 
 def environment(folder: Path, *, over: Path | None = None) -> Path:
-    """The Python of a new environment; one that is over another sees what is installed there."""
+    """The Python of a new environment, which also sees the packages of the one that it is over."""
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
     if over is not None:
-        ours, theirs = (_packages(one) for one in (python, over))
-        (Path(ours) / "below.pth").write_text(f"{theirs}\n", encoding="utf-8")
+        path = Path(_packages(python)) / "below.pth"
+        path.write_text(f"{_packages(over)}\n", encoding="utf-8")
     return python
 
 
@@ -47,34 +47,34 @@ def _packages(python: Path) -> str:
     return subprocess.check_output([python, "-c", code], text=True).strip()
 
 
-def install(python: Path, what: str) -> int:
-    """Install under the constraints; how many packages that were."""
+def install(python: Path, requirement: str) -> int:
+    """Install a requirement under the constraints, and return the number of packages."""
     pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
     report = python.parent / "report.json"
-    subprocess.run([*pip, "--constraint", CONSTRAINTS, "--report", report, what], check=True)
+    subprocess.run([*pip, "--constraint", CONSTRAINTS, "--report", report, requirement], check=True)
     return len(json.loads(report.read_text(encoding="utf-8"))["install"])
 
 
 def main() -> None:
-    """Try the wheel everywhere; without what it needs there is nothing to put extras on."""
+    """Try the wheel in every environment; stop if it fails without extras."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--extra", choices=extras(), action="append", help="can be repeated")
     chosen = parser.parse_args().extra or extras()
     wheels = list((ROOT / "dist").glob("*.whl"))
     if len(wheels) != 1:
-        sys.exit(f"dist: has {len(wheels)} wheels; expected the one that tools/build.py makes")
-    os.environ.pop("PYTHONPATH", None)  # nothing but what is installed
+        sys.exit(f"dist: has {len(wheels)} wheels; expected one, from tools/build.py")
+    os.environ.pop("PYTHONPATH", None)  # only installed packages count
     version = wheels[0].name.split("-")[1]
     with tempfile.TemporaryDirectory() as name:
-        place = Path(name)
+        root = Path(name)
         failed: list[str] = []
-        below = environment(place / "environments" / "none")
-        work = place / "work"
+        below = environment(root / "environments" / "none")
+        work = root / "work"
         work.mkdir()
         for extra in ("", *chosen):
             start = time.monotonic()
             if extra:
-                python = environment(place / "environments" / extra, over=below)
+                python = environment(root / "environments" / extra, over=below)
                 count = install(python, f"headspan[{extra}]=={version}")
             else:
                 python, count = below, install(below, str(wheels[0]))

@@ -1,7 +1,7 @@
-"""Small real things that an installed headspan must do, each in its environment (smoke.py).
+"""Small tasks that an installed headspan must do, run by smoke.py in each environment.
 
-Each extra has one function. Where the extra is installed it must succeed; where it is not, it must
-raise a HeadspanError that says which extra to install. Files are left in the working folder.
+Each extra has one function. It must succeed if the extra is installed, and otherwise raise a
+HeadspanError that says which extra to install. Files are left in the working folder.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TINY = [f"--model.{size}_size=8" for size in ("lstm", "score", "label")]
 
 
 def run(*arguments: str) -> str:
-    """What a command prints; what it refuses is raised."""
+    """Return the output of a command, or raise its error."""
     done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True)
     if done.returncode == 2:
         raise headspan.HeadspanError(done.stderr)
@@ -35,7 +35,7 @@ def run(*arguments: str) -> str:
 
 
 def core() -> None:
-    """Draw, score, train on the example's two sentences, parse them and with the model inside."""
+    """Draw, score, train on two sentences, parse them, and parse with the embedded model."""
     assert headspan.__version__ == metadata("headspan")["Version"]
     assert ROOT not in Path(headspan.__file__).parents, "this is the checkout, not the wheel"
     assert "primitive" in run("draw", str(ROOT / "examples" / "figure1.conllu"))
@@ -51,7 +51,7 @@ def core() -> None:
 
 
 def eval_() -> None:
-    """The official scorer agrees with ours."""
+    """Check that the official scorer agrees with ours."""
     from udtools import udeval
 
     with GOLD.open(encoding="utf-8") as gold, SYSTEM.open(encoding="utf-8") as system:
@@ -62,23 +62,23 @@ def eval_() -> None:
 
 
 def plot() -> None:
-    """A tree as PNG."""
+    """Draw a tree as PNG."""
     run("draw", str(GOLD), "--sentence", "1", "-o", "tree.png", "--force")
     assert Path("tree.png").read_bytes().startswith(b"\x89PNG")
 
 
 def serve() -> None:
-    """The service answers, and has its page."""
+    """Ask the service for a parse and for its page."""
     command = [*COMMAND, "serve", "--model", "trained/model", "--port", "0"]
     with subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True) as service:
         try:
-            said = service.stdout.readline().split()
-            if not said:
+            line = service.stdout.readline()
+            if not line:
                 raise headspan.HeadspanError(service.stderr.read())
-            address = said[-1].rstrip("/")
+            address = line.split()[-1].rstrip("/")
             body = json.dumps({"words": [["Trees", "grow", "."]]}).encode()
-            question = Request(f"{address}/parse", body, {"Content-Type": "application/json"})
-            with urlopen(question) as answer:
+            request = Request(f"{address}/parse", body, {"Content-Type": "application/json"})
+            with urlopen(request) as answer:
                 assert json.load(answer)["sentences"][0]["heads"].count(0) == 1
             with urlopen(f"{address}/") as page:
                 assert b"headspan" in page.read()
@@ -87,8 +87,8 @@ def serve() -> None:
 
 
 def spacy() -> None:
-    """A pipeline with the component in it."""
-    import headspan.integrations.spacy  # noqa: F401, I001 (without spaCy, this says what to do)
+    """Parse with a spaCy pipeline that has the component."""
+    import headspan.integrations.spacy  # noqa: F401, I001 (names the extra if spaCy is missing)
     import spacy
 
     nlp = spacy.blank("en")
@@ -98,21 +98,21 @@ def spacy() -> None:
 
 
 def interchange() -> None:
-    """Every library gives back the tree that it was given."""
+    """Send a tree to every library and back."""
     from headspan import interchange
 
     sentences = list(conllu.read(GOLD))
-    one = sentences[0]
+    first = sentences[0]
     for library in ("conllu", "nltk", "networkx"):
         there, back = (getattr(interchange, f"{way}_{library}") for way in ("to", "from"))
-        assert back(there(one)).heads == one.heads, library
+        assert back(there(first)).heads == first.heads, library
     for library in ("stanza", "pandas"):
         there, back = (getattr(interchange, f"{way}_{library}") for way in ("to", "from"))
         assert [s.heads for s in back(there(sentences))] == [s.heads for s in sentences], library
 
 
 def parquet(*, engine: str = "local") -> None:
-    """A corpus as a table."""
+    """Parse a corpus to a table."""
     arguments = ["--model", "trained/model", "--format", "parquet", "--engine", engine]
     run("corpus", str(GOLD), "-o", f"corpus-{engine}", *arguments)
     from pyarrow.parquet import read_table
@@ -121,12 +121,12 @@ def parquet(*, engine: str = "local") -> None:
 
 
 def ray() -> None:
-    """A corpus as a table, on a Ray cluster that is started for it."""
+    """Parse a corpus to a table on a Ray cluster that is started for it."""
     parquet(engine="ray")
 
 
 def train() -> None:
-    """The encoder that comes with the extra can be trained."""
+    """Train with the encoder that comes with the extra."""
     preset = str(ROOT / "configs" / "en-minilm.toml")
     run("train", preset, "-o", "trained-encoder", *DATA, *TINY, "--training.epochs=1")
     run("parse", str(GOLD), "--model", "trained-encoder/model", "-o", "encoder.conllu")
@@ -143,11 +143,11 @@ EXTRAS: dict[str, Callable[[], None]] = {
     "ray": ray,
     "train": train,
 }
-UNUSED = ("eval",)  # nothing in the package imports what these bring, so nothing can name them
+UNUSED = ("eval",)  # the package imports nothing from these, so no error can name them
 
 
 def main(extra: str) -> None:
-    """Check an extra; or, without one, the core, and that features name the extra they lack."""
+    """Check an extra; or the core, and that every other feature names the extra it lacks."""
     if extra:
         EXTRAS[extra]()
         return
@@ -159,7 +159,7 @@ def main(extra: str) -> None:
             feature()
         except headspan.HeadspanError as error:
             if f"pip install 'headspan[{name}]'" not in str(error):
-                raise AssertionError(f"{name}: its error does not name it: {error}") from error
+                raise AssertionError(f"{name}: error does not name it: {error}") from error
         else:
             raise AssertionError(f"{name}: works without its extra")
 

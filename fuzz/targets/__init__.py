@@ -1,7 +1,7 @@
-"""What is fuzzed: a file a target.
+"""The fuzzing targets, one file each.
 
 A target has `seeds()`, inputs to start from; `check(data)`, which raises unless the outcome is a
-right answer or a refusal; and `WORDS`, strings that are worth trying.
+right answer or a refusal; and `WORDS`, strings that are worth inserting.
 """
 
 from importlib import import_module
@@ -11,5 +11,5 @@ NAMES = ("conllu", "conllx", "text", "config", "model", "service")
 
 
 def target(name: str) -> ModuleType:
-    """The module of a target; imports what it tests."""
+    """The module of a target; importing it imports the code that it tests."""
     return import_module(f"targets.{name}_target")

@@ -1,4 +1,4 @@
-"""The model that targets use: the golden one of the present format, which has every part."""
+"""The model that targets use: the golden one of the current format, which has every part."""
 
 from functools import cache
 from pathlib import Path
@@ -19,7 +19,7 @@ def parser() -> Parser:
 
 
 def check_tree(parse: Parse) -> None:
-    """A tree over all words with a single root."""
+    """Check that a parse is a tree over all words with a single root."""
     n = len(parse)
     assert len(parse.heads) == len(parse.deprels) == len(parse.spans) == n
     assert not n or parse.heads.count(0) == 1

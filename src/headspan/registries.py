@@ -47,6 +47,11 @@ class Registry(Mapping[str, Any]):
         """Add an entry, or replace the one of that name."""
         self._entries[name] = entry
 
+    def unregister(self, name: str) -> None:
+        """Take an entry out."""
+        self.check(name)
+        del self._entries[name]
+
 
 STRUCTURES = Registry(
     "structure",

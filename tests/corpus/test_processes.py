@@ -77,6 +77,7 @@ def test_killed_at_any_time_it_goes_on_to_the_same_bytes(
     assert files(Path("out")) == files(Path("whole"))
 
 
+@pytest.mark.linux
 def test_if_the_first_process_is_killed_the_others_end(text: Path, no_model: Path) -> None:
     text.write_text("WAIT\n" * 2000, encoding="utf-8")
     process = start(text, Path("out"), no_model)

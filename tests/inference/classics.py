@@ -70,11 +70,19 @@ def eisner_satta(s):
 
 
 def head_split(s):
+    """`joint` without span scores. O(n⁴)."""
+    side = s.shape[0]
+    return joint(np.zeros((side, side, side)), s)
+
+
+def joint(spans, s):
     """The paper's rewriting of Eisner and Satta's rules: all of a side first, then the head. O(n⁴).
+
+    With span scores where the head joins its two sides.
 
     link            triangle(i,j,c) + s(h,c) -> hook(i,j,h)
     L-CONC, R-CONC  hook(i,k,h) + hook(k,j,h) -> hook(i,j,h)
-    CONC            hook(i,h-1,h) + hook(h,j,h) -> triangle(i,j,h)
+    CONC            hook(i,h-1,h) + hook(h,j,h) + spans(i,j,h) -> triangle(i,j,h)
     """
     n = s.shape[0] - 1
     triangle = np.full((n + 1, n + 1, n + 1), NEVER)
@@ -86,7 +94,7 @@ def head_split(s):
         for i in range(n - width + 1):
             j = i + width
             for h in range(i + 1, j + 1):
-                triangle[i, j, h] = hook[i, h - 1, h] + hook[h, j, h]  # CONC
+                triangle[i, j, h] = hook[i, h - 1, h] + hook[h, j, h] + spans[i, j, h]  # CONC
             for h in range(n + 1):
                 if h <= i or h > j:
                     for c in range(i + 1, j + 1):

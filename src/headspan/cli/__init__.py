@@ -87,6 +87,10 @@ def main() -> None:
             sys.stdout.flush()
     except HeadspanError as error:
         _fail(str(error))
+    except ModuleNotFoundError as error:
+        if error.name not in ("fcntl", "resource"):
+            raise
+        _fail(f"this command needs Linux or macOS: this Python has no module {error.name!r}")
     except BrokenPipeError:  # whoever read our output has stopped: not our business any more
         _drop_output()
         sys.exit(1)

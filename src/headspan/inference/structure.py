@@ -204,7 +204,7 @@ class Structure(ABC):
 
         Differentiable (once) if the scores are tensors that require a gradient.
         """
-        batch = self._batch(scores, lengths, backend)
+        batch = self.read(scores, lengths, backend)
         if batch.like is not None and any(part.requires_grad for part in scores):
             from headspan.inference.tensors import LogPartition
 
@@ -226,7 +226,7 @@ class Structure(ABC):
 
         arcs: also those of arcs if these are not among the pieces, in O(n⁴) with a small constant.
         """
-        batch = self._batch(scores, lengths, backend)
+        batch = self.read(scores, lengths, backend)
         sums = self.sums(batch, threads, marginals=True, arcs=arcs)
         piece = ARC if ARC.name in sums.by_piece else self.pieces[0]
         return Marginals(
@@ -243,7 +243,7 @@ class Structure(ABC):
         threads: int | None = None,
     ) -> Any:
         """The entropy of p(tree) in nats, H = log Z − E[score]; (B,)."""
-        batch = self._batch(scores, lengths, backend)
+        batch = self.read(scores, lengths, backend)
         sums = self.sums(batch, threads, marginals=True)
         entropy = sums.log_partition - self._expectation(sums, batch)
         return batch.as_result(batch.cast(entropy.clip(0)))
@@ -279,13 +279,13 @@ class Structure(ABC):
         With `values`, in the shape of the scores (a sequence of arrays where there are several),
         the expectation of their sum over the tree's pieces instead.
         """
-        batch = self._batch(scores, lengths, backend)
+        batch = self.read(scores, lengths, backend)
         sums = self.sums(batch, threads, marginals=True)
         if values is None:
             weighed = batch
         else:
             several = values if isinstance(values, tuple | list) else (values,)
-            weighed = self._batch(several, lengths, backend)
+            weighed = self.read(several, lengths, backend)
         return batch.as_result(batch.cast(self._expectation(sums, weighed)))
 
     @_positional("count")
@@ -357,7 +357,8 @@ class Structure(ABC):
         """Whether n³ scores of a sentence have to be in memory at once to find its best tree."""
         return any(piece.axes > 2 for piece in self.pieces) and not self.reads_rows
 
-    def _batch(self, scores: Sequence[Any], lengths: Any, backend: Backend | None) -> ScoreBatch:
+    def read(self, scores: Sequence[Any], lengths: Any, backend: Backend | None) -> ScoreBatch:
+        """Check the scores and choose the backend; see `read_scores`."""
         if backend is None and self.kernels() is None:
             backend = "batched"
         return read_scores(self.pieces, scores, lengths, backend)
@@ -372,7 +373,7 @@ class Structure(ABC):
         gold: Any = None,
         costs: tuple[float, ...] = (),
     ) -> Trees:
-        batch = self._batch(scores, lengths, backend)
+        batch = self.read(scores, lengths, backend)
         avoided = None if gold is None else GoldTrees(*read_heads(gold, batch, "gold heads"), costs)
         status = np.zeros(batch.size, np.int64)
         if batch.backend == "kernels":

@@ -14,7 +14,7 @@ from torch.autograd.function import once_differentiable
 
 from headspan.inference.algebra import NEVER
 from headspan.inference.pieces import Piece
-from headspan.inference.scores import BAD_SCORE, NO_TREE, ScoreBatch, read_scores
+from headspan.inference.scores import BAD_SCORE, NO_TREE, ScoreBatch
 
 if TYPE_CHECKING:
     from headspan.inference.structure import GoldTrees, Structure
@@ -162,7 +162,7 @@ class LogPartition(torch.autograd.Function):
         ctx: Any, structure: Any, lengths: Any, backend: Any, threads: Any, *scores: Tensor
     ) -> Tensor:
         """Inside and outside in one go; the marginals wait for the backward pass."""
-        batch = read_scores(structure.pieces, scores, lengths, backend)
+        batch = structure.read(scores, lengths, backend)
         sums = structure.sums(batch, threads, marginals=True)
         pieces = (sums.by_piece[piece.name] for piece in structure.pieces)
         ctx.save_for_backward(*map(batch.as_result, pieces))

@@ -57,9 +57,7 @@ class Bert(nn.Module):
         if type(table["layer_norm_eps"]) is not float or not 0 < table["layer_norm_eps"] < 1:
             raise HeadspanError(f"the encoder's layer_norm_eps is {shown(table['layer_norm_eps'])}")
         if table["hidden_size"] % table["num_attention_heads"]:
-            raise HeadspanError(
-                "the encoder's hidden size is not a multiple of its heads"
-            )
+            raise HeadspanError("the encoder's hidden size is not a multiple of its heads")
         if table["num_hidden_layers"] > _MOST_LAYERS:
             raise HeadspanError(f"the encoder has {table['num_hidden_layers']} layers")
         self.config = SimpleNamespace(**table)

@@ -65,9 +65,7 @@ def decompressed(stream: BinaryIO, opened: ExitStack) -> BinaryIO:
         if not isinstance(stream, io.RawIOBase | io.BufferedIOBase):
             return stream
         buffered = io.BufferedReader(cast(io.RawIOBase, stream))
-        opened.callback(
-            buffered.detach
-        )  # or the buffer would close a stream that is not ours
+        opened.callback(buffered.detach)  # or the buffer would close a stream that is not ours
         stream = cast(BinaryIO, buffered)
     start = cast(io.BufferedReader, stream).peek(len(_XZ))
     if start and any(mark.startswith(start) for mark in _MARKS) and start not in _MARKS:
@@ -196,6 +194,8 @@ def _put(temporary: Path, target: Path) -> None:
 
 def _exchanged(one: Path, other: Path) -> bool:
     """Exchange two names in one step; False where the system cannot."""
+    if sys.platform == "win32":
+        return False
     rename = getattr(ctypes.CDLL(None), "renameat2", None)
     if rename is None:
         return False
@@ -204,6 +204,8 @@ def _exchanged(one: Path, other: Path) -> bool:
 
 def _sync(path: Path) -> None:
     """Make sure that a file, or the names in a folder, survive a power failure."""
+    if sys.platform == "win32":  # syncs neither folders nor files open for reading
+        return
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
