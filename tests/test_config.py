@@ -12,7 +12,7 @@ def config(tmp_path: Path, text: str, **overrides: str) -> Config:
     return read_config(path, {key.replace("__", "."): value for key, value in overrides.items()})
 
 
-def test_values_and_overrides(tmp_path: Path) -> None:
+def test_values_are_read_and_overridden(tmp_path: Path) -> None:
     text = '[training]\nepochs = 3\nbetas = [0.9, 0.99]\n[model.embeddings]\ncolumns = ["upos"]\n'
     found = config(
         tmp_path, text, training__epochs="7", model__structure="arc", data__train="a b.conllu",
@@ -71,6 +71,6 @@ def test_mistakes_are_named(tmp_path: Path, text: str, message: str) -> None:
         config(tmp_path, text)
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(HeadspanError, match=r"no.toml: cannot be read"):
         read_config(tmp_path / "no.toml")

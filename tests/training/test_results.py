@@ -76,7 +76,7 @@ def scores_of(parser: Parser, sentence: Sentence) -> tuple[Any, list[Any]]:
         return network.structure, [part[0].numpy() for part in scores.dense()]
 
 
-def test_spans_scores_and_confidences(parser: Parser, sentences: list[Sentence]) -> None:
+def test_spans_scores_and_confidences_are_those_of_exact_inference(parser: Parser, sentences: list[Sentence]) -> None:
     for parsed, gold in zip(parser.parse(sentences, confidence=True), sentences, strict=True):
         algorithms, scores = scores_of(parser, gold)
         best = algorithms.best_tree(*scores)
@@ -102,7 +102,7 @@ def test_confidences_do_not_depend_on_the_batch(
             assert bool(parsed.confidences) == (len(parsed) <= 7)
 
 
-def test_a_temperature_makes_it_less_sure(parser: Parser, sentences: list[Sentence]) -> None:
+def test_a_higher_temperature_lowers_confidences(parser: Parser, sentences: list[Sentence]) -> None:
     def mean() -> float:
         parsed = parser.parse(sentences, confidence=True)
         return float(np.mean([c for s in parsed for c in s.confidences]))
@@ -115,7 +115,7 @@ def test_a_temperature_makes_it_less_sure(parser: Parser, sentences: list[Senten
         parser.temperature = 1.0
 
 
-def test_the_k_best(parser: Parser, sentences: list[Sentence]) -> None:
+def test_the_k_best_trees_are_in_order_and_begin_with_the_best(parser: Parser, sentences: list[Sentence]) -> None:
     for parsed in parser.parse(sentences, k=5):
         best, *others = parsed.alternatives
         assert len(others) == 4
@@ -127,7 +127,7 @@ def test_the_k_best(parser: Parser, sentences: list[Sentence]) -> None:
     assert len(parser(["the", "dog"], k=5).alternatives) == 2
 
 
-def test_constraints(parser: Parser, sentences: list[Sentence]) -> None:
+def test_constraints_hold_in_the_best_trees(parser: Parser, sentences: list[Sentence]) -> None:
     free = parser(sentences[0])
     wrong = 1 if free.heads[0] != 0 else 2
     wanted = Constraints(root=wrong, forbidden_arcs=[(wrong, 3)])
@@ -235,7 +235,7 @@ def test_large_tables_are_kept_as_int8(
             Parser.load(tmp_path / "small")
 
 
-def test_a_temperature_is_found(parser: Parser, sentences: list[Sentence]) -> None:
+def test_the_fitted_temperature_has_the_least_cross_entropy(parser: Parser, sentences: list[Sentence]) -> None:
     before = cross_entropy(*confidences(parser, sentences))
     try:
         found = fit_temperature(parser, sentences)
@@ -249,7 +249,7 @@ def test_a_temperature_is_found(parser: Parser, sentences: list[Sentence]) -> No
         parser.temperature = 1.0
 
 
-def test_reliability() -> None:
+def test_reliability_counts_arcs_per_bin() -> None:
     chances = np.array([0.05, 0.95, 0.95, 1.0])
     right = np.array([False, True, True, False])
     assert reliability(chances, right) == [
@@ -259,7 +259,7 @@ def test_reliability() -> None:
     assert expected_calibration_error(chances, right) == pytest.approx(expected)
 
 
-def test_a_column_is_read_or_predicted(treebank: Path, tmp_path: Path) -> None:
+def test_a_column_cannot_be_both_read_and_predicted(treebank: Path, tmp_path: Path) -> None:
     parser = trained(treebank, tmp_path, tagger=True)
     model = parser.config.model
     both = replace(model, embeddings=replace(model.embeddings, columns=("upos",)))
@@ -267,7 +267,7 @@ def test_a_column_is_read_or_predicted(treebank: Path, tmp_path: Path) -> None:
         type(parser.network)(both, parser.vocabularies.sizes())
 
 
-def test_hugging_face_names(
+def test_models_are_fetched_from_and_pushed_to_the_hub(
     treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import huggingface_hub

@@ -51,7 +51,7 @@ def losses(folder: Path) -> list[dict[str, float]]:
 
 @pytest.mark.parametrize("structure", ["span", "arc", "joint"])
 @pytest.mark.parametrize("with_encoder", [False, True])
-def test_overfit_two_sentences_save_load_same_parse(
+def test_two_sentences_are_learned_by_heart_and_parsed_the_same_after_loading(
     treebank: Path, tiny_encoder: Path, tmp_path: Path, structure: Any, with_encoder: bool
 ) -> None:
     encoder = (
@@ -81,7 +81,7 @@ def test_other_losses_learn(treebank: Path, tmp_path: Path, structure: Any, loss
     assert history[-1]["parse"] < 0.7 * history[0]["parse"]
 
 
-def test_it_learns_and_restores_what_is_not_projective(treebank: Path, tmp_path: Path) -> None:
+def test_non_projective_arcs_are_learned_and_restored(treebank: Path, tmp_path: Path) -> None:
     settings = config(treebank, training={"epochs": 25})
     trainer = Trainer(settings, tmp_path)
     assert trainer.training_set.lifted > 0
@@ -106,7 +106,7 @@ def test_two_runs_are_the_same_bit_for_bit(treebank: Path, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("at", [1, 5, 100])
-def test_interrupted_and_resumed_is_the_same_run(
+def test_an_interrupted_and_resumed_run_is_the_same_run(
     treebank: Path, tmp_path: Path, number: int, at: int
 ) -> None:
     settings = config(treebank, training={"epochs": 3, "accumulate": 2})
@@ -145,7 +145,7 @@ def test_the_batch_does_not_change_the_parse(treebank: Path, tmp_path: Path) -> 
         torch.set_num_threads(threads)
 
 
-def test_a_parser_takes_what_it_gets(treebank: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_a_parser_takes_text_words_and_odd_sentences(treebank: Path, tiny_encoder: Path, tmp_path: Path) -> None:
     parser = train(
         config(treebank, model={"encoder": EncoderConfig(name=str(tiny_encoder))}), tmp_path
     )
@@ -163,7 +163,7 @@ def test_a_parser_takes_what_it_gets(treebank: Path, tiny_encoder: Path, tmp_pat
     assert list(parser.pipe(iter([odd]))) == [second]
 
 
-def test_a_model_folder_must_be_whole(treebank: Path, tmp_path: Path) -> None:
+def test_an_incomplete_model_folder_is_refused(treebank: Path, tmp_path: Path) -> None:
     from safetensors.torch import load_file, save_file
 
     train(config(treebank, training={"epochs": 1}), tmp_path / "run")
@@ -210,7 +210,7 @@ def test_sentences_that_cannot_be_learned_from_are_dropped(treebank: Path) -> No
     assert not any("|" in label for s in rare.sentences for label in s.deprels)
 
 
-def test_wrong_data_is_one_clear_line(treebank: Path, tmp_path: Path) -> None:
+def test_wrong_data_is_an_error_that_names_it(treebank: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("", encoding="utf-8")
     (tmp_path / "bare").write_text("1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n", encoding="utf-8")
     for name, message in [
@@ -300,7 +300,7 @@ learning_rate = 0.005
     )
 
 
-def test_what_it_says_before_it_starts(treebank: Path, tmp_path: Path) -> None:
+def test_an_estimate_leaves_no_trace(treebank: Path, tmp_path: Path) -> None:
     trainer = Trainer(config(treebank), tmp_path / "run")
     before = {name: t.clone() for name, t in trainer.parser.network.state_dict().items()}
     seconds, memory = estimate(trainer)
@@ -314,7 +314,7 @@ def test_what_it_says_before_it_starts(treebank: Path, tmp_path: Path) -> None:
     assert losses(tmp_path / "run") == losses(tmp_path / "other")
 
 
-def test_the_model_card(treebank: Path, tmp_path: Path) -> None:
+def test_the_model_card_names_the_treebank_without_its_path(treebank: Path, tmp_path: Path) -> None:
     parser = train(config(treebank, training={"epochs": 1}), tmp_path)
     assert "Trained on train.conllu: 60 sentences" in parser.card
     assert str(treebank) not in parser.card
@@ -323,7 +323,7 @@ def test_the_model_card(treebank: Path, tmp_path: Path) -> None:
     assert (tmp_path / "again" / "README.md").read_text(encoding="utf-8") == parser.card
 
 
-def test_raw_text_in(treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_segmenter_is_trained_and_saved_with_the_model(treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     short = partial(train_segmenter, settings=Segmentation(epochs=2, steps=1))
     monkeypatch.setattr("headspan.training.loop.train_segmenter", short)
     settings = config(treebank, training={"epochs": 2})
@@ -351,7 +351,7 @@ def test_raw_text_in(treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_a_gpu_that_is_not_there(treebank: Path, tmp_path: Path) -> None:
+def test_a_missing_gpu_is_an_error(treebank: Path, tmp_path: Path) -> None:
     with pytest.raises(HeadspanError, match="torch finds no GPU here"):
         Trainer(config(treebank, training={"device": "cuda"}), tmp_path)
     assert processes.device("auto").type == "cpu"
