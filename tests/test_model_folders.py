@@ -356,9 +356,7 @@ def test_encoders_of_transformers_are_saved_and_loaded(
 @pytest.mark.parametrize(
     "key", ["attn_implementation", "_attn_implementation", "_attn_implementation_internal"]
 )
-def test_an_encoder_fetches_no_kernel(
-    key: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_encoder_fetches_no_kernel(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from transformers.integrations import hub_kernels
 
     def fetch(*_: Any, **__: Any) -> None:

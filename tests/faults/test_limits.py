@@ -121,7 +121,9 @@ def test_a_sentence_that_is_too_long_is_not_drawn(long: Path, tmp_path: Path) ->
     assert done.peak < 400 * MB
 
 
-def test_long_words_and_texts_are_parsed_and_long_sentences_refused(long: Path, tmp_path: Path, model: Path) -> None:  # noqa: F811
+def test_long_words_and_texts_are_parsed_and_long_sentences_refused(
+    long: Path, tmp_path: Path, model: Path
+) -> None:  # noqa: F811
     refused = [("sentence.conllu",), ("sentence.txt", "--pretokenized")]
     answered = [
         ("endless.txt",), ("word.conllu",), ("word.txt", "--pretokenized"), ("word.txt",),
@@ -195,7 +197,9 @@ def drawn() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("draw", list(drawn()))
-def test_drawing_refuses_sentences_that_are_too_long(draw: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_drawing_refuses_sentences_that_are_too_long(
+    draw: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(limits, "LONGEST", 20)
     draw(Sentence.from_words(["x"] * 20, heads=range(20)))
     with pytest.raises(HeadspanError, match="21 words; at most 20 are drawn"):

@@ -58,13 +58,17 @@ def calls(parser: Parser, sentences: list[Sentence]) -> dict[str, Callable[[], A
 @pytest.mark.parametrize(
     "what", ["parse", "pipe", "text", "confidence", "constraints", "long", "written"]
 )
-def test_every_thread_gets_the_same_result(parser: Parser, sentences: list[Sentence], what: str) -> None:
+def test_every_thread_gets_the_same_result(
+    parser: Parser, sentences: list[Sentence], what: str
+) -> None:
     call = calls(parser, sentences)[what]
     alone = call()
     assert at_once(call) == [alone] * THREADS
 
 
-def test_threads_ask_a_fresh_parser_different_things_at_once(model: Path, sentences: list[Sentence]) -> None:  # noqa: F811
+def test_threads_ask_a_fresh_parser_different_things_at_once(
+    model: Path, sentences: list[Sentence]
+) -> None:  # noqa: F811
     fresh = Parser.load(model)  # nothing is compiled, cached or counted yet
     several = list(calls(fresh, sentences).values())
     with ThreadPoolExecutor(THREADS) as pool:

@@ -22,7 +22,9 @@ def plainly(linear: nn.Linear, x: torch.Tensor) -> torch.Tensor:
 
 @pytest.mark.parametrize(("rows", "inputs", "outputs"), [(1, 1, 1), (7, 5, 3), (64, 384, 100)])
 @pytest.mark.parametrize("bias", [False, True])
-def test_int8_agrees_with_a_plain_computation(rows: int, inputs: int, outputs: int, bias: bool) -> None:
+def test_int8_agrees_with_a_plain_computation(
+    rows: int, inputs: int, outputs: int, bias: bool
+) -> None:
     torch.manual_seed(rows)
     linear = nn.Linear(inputs, outputs, bias=bias)
     x = torch.randn(rows, inputs) * torch.logspace(-3, 3, rows)[:, None]

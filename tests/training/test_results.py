@@ -76,7 +76,9 @@ def scores_of(parser: Parser, sentence: Sentence) -> tuple[Any, list[Any]]:
         return network.structure, [part[0].numpy() for part in scores.dense()]
 
 
-def test_spans_scores_and_confidences_are_those_of_exact_inference(parser: Parser, sentences: list[Sentence]) -> None:
+def test_spans_scores_and_confidences_are_those_of_exact_inference(
+    parser: Parser, sentences: list[Sentence]
+) -> None:
     for parsed, gold in zip(parser.parse(sentences, confidence=True), sentences, strict=True):
         algorithms, scores = scores_of(parser, gold)
         best = algorithms.best_tree(*scores)
@@ -115,7 +117,9 @@ def test_a_higher_temperature_lowers_confidences(parser: Parser, sentences: list
         parser.temperature = 1.0
 
 
-def test_the_k_best_trees_are_in_order_and_begin_with_the_best(parser: Parser, sentences: list[Sentence]) -> None:
+def test_the_k_best_trees_are_in_order_and_begin_with_the_best(
+    parser: Parser, sentences: list[Sentence]
+) -> None:
     for parsed in parser.parse(sentences, k=5):
         best, *others = parsed.alternatives
         assert len(others) == 4
@@ -235,7 +239,9 @@ def test_large_tables_are_kept_as_int8(
             Parser.load(tmp_path / "small")
 
 
-def test_the_fitted_temperature_has_the_least_cross_entropy(parser: Parser, sentences: list[Sentence]) -> None:
+def test_the_fitted_temperature_has_the_least_cross_entropy(
+    parser: Parser, sentences: list[Sentence]
+) -> None:
     before = cross_entropy(*confidences(parser, sentences))
     try:
         found = fit_temperature(parser, sentences)

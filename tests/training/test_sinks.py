@@ -38,7 +38,9 @@ def test_wandb_gets_figures_by_step(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("name", ["tensorboard", "wandb"])
-def test_a_sink_that_is_not_installed_is_an_error(name: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sink_that_is_not_installed_is_an_error(
+    name: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for module in ("torch.utils.tensorboard", "wandb"):
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(HeadspanError, match=f"{name}, which is not installed: pip install {name}"):

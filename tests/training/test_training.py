@@ -22,7 +22,7 @@ from headspan.config import (
 )
 from headspan.conllu import Sentence
 from headspan.model.parser import Parser
-from headspan.text import Segmentation, train_segmenter
+from headspan.text import SegmenterSettings, train_segmenter
 from headspan.training import processes
 from headspan.training.estimate import estimate
 from headspan.training.events import EpochDone, Event, SegmenterEpoch, StepDone
@@ -145,7 +145,9 @@ def test_the_batch_does_not_change_the_parse(treebank: Path, tmp_path: Path) -> 
         torch.set_num_threads(threads)
 
 
-def test_a_parser_takes_text_words_and_odd_sentences(treebank: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_a_parser_takes_text_words_and_odd_sentences(
+    treebank: Path, tiny_encoder: Path, tmp_path: Path
+) -> None:
     parser = train(
         config(treebank, model={"encoder": EncoderConfig(name=str(tiny_encoder))}), tmp_path
     )
@@ -323,8 +325,10 @@ def test_the_model_card_names_the_treebank_without_its_path(treebank: Path, tmp_
     assert (tmp_path / "again" / "README.md").read_text(encoding="utf-8") == parser.card
 
 
-def test_a_segmenter_is_trained_and_saved_with_the_model(treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    short = partial(train_segmenter, settings=Segmentation(epochs=2, steps=1))
+def test_a_segmenter_is_trained_and_saved_with_the_model(
+    treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = partial(train_segmenter, settings=SegmenterSettings(epochs=2, steps=1))
     monkeypatch.setattr("headspan.training.loop.train_segmenter", short)
     settings = config(treebank, training={"epochs": 2})
     settings = replace(settings, data=replace(settings.data, segment=True))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from headspan.text import Progress as SegmenterEpoch
+from headspan.text import SegmenterEpoch
 
 
 @dataclass(frozen=True, slots=True)
