@@ -25,7 +25,7 @@ from headspan.plumbing.errors import HeadspanError, named, shown
 from headspan.plumbing.files import unreadable
 from headspan.pseudoprojective import Scheme
 from headspan.registries import LOSSES, STRUCTURES
-from headspan.scoring.metrics import Punct
+from headspan.treebank_conventions import Punct
 
 _T = TypeVar("_T")
 TagColumn: TypeAlias = Literal["upos", "xpos", "feats"]

@@ -67,8 +67,9 @@ def test_every_thread_gets_the_same_result(
 
 
 def test_threads_ask_a_fresh_parser_different_things_at_once(
-    model: Path, sentences: list[Sentence]
-) -> None:  # noqa: F811
+    model: Path,  # noqa: F811
+    sentences: list[Sentence],
+) -> None:
     fresh = Parser.load(model)  # nothing is compiled, cached or counted yet
     several = list(calls(fresh, sentences).values())
     with ThreadPoolExecutor(THREADS) as pool:

@@ -7,12 +7,13 @@ from typing import Any
 
 from headspan import conllu
 from headspan.conllu import Sentence
+from headspan.model.parse_options import ParseOptions
 from headspan.model.parse_result import Parse
 from headspan.model.parser import Parser
 from headspan.plumbing.errors import HeadspanError
 from headspan.render import arcs_svg, spans_svg
 from headspan.render.drawable import Drawable
-from headspan.serve.batcher import Job, Wanted
+from headspan.serve.batcher import Job
 from headspan.serve.constraint_schema import read_constraints
 from headspan.serve.request_limits import Limits, RefusalError, within
 from headspan.serve.schemas import ParseRequest
@@ -25,7 +26,7 @@ def make_job(asked: ParseRequest, parser: Parser, limits: Limits) -> Job:
 
     Sentences are checked at once, those of a raw text when they have been found.
     """
-    wanted = Wanted(asked.confidence, asked.best, asked.retag)
+    wanted = ParseOptions(asked.confidence, asked.best, asked.retag)
     constraints = read_constraints(asked.constraints, limits)
     if asked.text is not None:
         words = min(len(asked.text) // _LETTERS + 1, limits.words)

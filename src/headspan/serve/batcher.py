@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from headspan.conllu import Sentence
 from headspan.inference import Constraints, NoTreeError
+from headspan.model.parse_options import ParseOptions
 from headspan.model.parse_result import Parse
 from headspan.model.parser import Parser
 from headspan.plumbing.errors import HeadspanError
@@ -30,15 +31,6 @@ class QueueFullError(Exception):
         self.seconds = seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """The options of `Parser.parse` that sentences must share to be parsed together."""
-
-    confidence: bool = False
-    k: int = 1
-    retag: bool = False
-
-
 @dataclass(slots=True, eq=False)
 class Job:
     """One request. Only the batcher's thread draws on its sentences and fills its parses."""
@@ -47,7 +39,7 @@ class Job:
     """Drawn one by one when they are needed, so that a text is segmented in turns, too."""
     words: int
     """About how many there are."""
-    wanted: Wanted = field(default_factory=Wanted)
+    wanted: ParseOptions = field(default_factory=ParseOptions)
     constraints: Mapping[int, Constraints] = field(default_factory=dict)
     """By the number of the sentence, from 1."""
     result: Future[list[Parse]] = field(default_factory=Future)
@@ -248,7 +240,7 @@ def _placed(error: Exception, unit: _Unit) -> Exception:
 def _alike(units: list[_Unit]) -> list[list[_Unit]]:
     """The units in groups that can be parsed together; a constrained one stands alone."""
     alone = [[unit] for unit in units if unit.constraints is not None]
-    free: defaultdict[Wanted, list[_Unit]] = defaultdict(list)
+    free: defaultdict[ParseOptions, list[_Unit]] = defaultdict(list)
     for unit in units:
         if unit.constraints is None:
             free[unit.job.wanted].append(unit)
