@@ -8,10 +8,10 @@ import pytest
 
 from experiments.test_report import headspan
 from headspan import conllu
-from headspan.config import Config, Embeddings, Model
+from headspan.config import Config, EmbeddingsConfig, ModelConfig
 from headspan.experiments.speed_by_length import BUCKETS, buckets, devices, made_up, speeds
 from headspan.model.parser import Parser
-from headspan.nn.inputs import Vocabularies
+from headspan.model.vocabularies import Vocabularies
 from headspan.nn.network import Network
 from headspan.plumbing.errors import HeadspanError
 
@@ -20,14 +20,14 @@ from headspan.plumbing.errors import HeadspanError
 def models(treebank: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("models")
     sentences = list(conllu.read(treebank / "dev.conllu"))
-    small = Model(
-        lstm_layers=1, lstm_size=8, score_size=8, label_size=4, embeddings=Embeddings(words=8)
+    small = ModelConfig(
+        lstm_layers=1, lstm_size=8, score_size=8, label_size=4, embeddings=EmbeddingsConfig(words=8)
     )
     folders = {}
     for structure in ("span", "arc"):
         model = replace(small, structure=structure)
         vocabularies = Vocabularies.count(sentences, model)
-        parser = Parser(Network(model, vocabularies), Config(model=model), vocabularies)
+        parser = Parser(Network(model, vocabularies.sizes()), Config(model=model), vocabularies)
         parser.save(folder / structure)
         folders[structure] = folder / structure
     return folders

@@ -10,8 +10,9 @@ import pytest
 from headspan import HeadspanError
 from headspan.conllu import Sentence
 from headspan.inference import Constraints
+from headspan.model.parse_options import ParseOptions
 from headspan.model.parse_result import Parse
-from headspan.serve.batcher import ROUND, TURN, Batcher, ParseJob, QueueFullError, Wanted
+from headspan.serve.batcher import ROUND, TURN, Batcher, ParseJob, QueueFullError
 
 from .serving import wait_until
 
@@ -105,8 +106,8 @@ def test_options_and_constraints_divide_a_round(batcher: Batcher, recorder: Reco
     bound = {2: Constraints(required_arcs=[(1, 2)]), 3: Constraints(required_arcs=[(2, 1)])}
     jobs = [
         batcher.submit(job("a")),
-        batcher.submit(job("b", wanted=Wanted(k=3))),
-        batcher.submit(job("c", wanted=Wanted(k=3))),
+        batcher.submit(job("b", wanted=ParseOptions(k=3))),
+        batcher.submit(job("c", wanted=ParseOptions(k=3))),
         batcher.submit(job("d", 3, constraints=bound)),
     ]
     recorder.go.set()

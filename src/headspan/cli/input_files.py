@@ -12,7 +12,7 @@ from typing import BinaryIO, cast
 from headspan import conllu
 from headspan.conllu import Sentence, looks_like_conll
 from headspan.plumbing.errors import HeadspanError
-from headspan.plumbing.files import UNREADABLE, input_name, open_input
+from headspan.plumbing.files import UNREADABLE, input_name, open_input, unreadable
 
 _PEEKED = 1 << 16  # bytes at the start of a file that decide what it is
 _READ = 1 << 16  # characters of a text read at a time
@@ -59,7 +59,7 @@ def _start(stream: BinaryIO, name: str) -> bytes:
     try:
         return cast(io.BufferedReader, stream).peek(_PEEKED)
     except UNREADABLE as error:
-        raise HeadspanError(f"{input_name(name)}: cannot be read: {error}") from error
+        raise unreadable(name, error) from error
 
 
 def _exists(name: str) -> bool:
@@ -80,6 +80,6 @@ def _pieces(stream: BinaryIO, name: str) -> Iterator[str]:
             f"{input_name(name)}: is not UTF-8: the byte {byte:#04x} is invalid"
         ) from error
     except UNREADABLE as error:
-        raise HeadspanError(f"{input_name(name)}: cannot be read: {error}") from error
+        raise unreadable(name, error) from error
     finally:
         text.detach()  # else it would close the caller's stream

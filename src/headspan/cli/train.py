@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from headspan.plumbing.errors import HeadspanError
 
 if TYPE_CHECKING:
+    from headspan.training.events import EpochDone, Event, StepDone
     from headspan.training.loop import Trainer
 
 
@@ -53,9 +54,9 @@ def train(
         if resume:
             _say_where(trainer, resumed)
         _say_what_comes(trainer)
-        with _Watch() as watch:
+        with _Watch(settings.training.epochs) as watch:
             trainer.run(watch)
-        best = trainer.progress
+        best = trainer.state
         print(f"best dev LAS {best.best:.2f} in epoch {best.best_epoch + 1}: {output / MODEL}")
 
 
@@ -79,7 +80,7 @@ def _overrides(arguments: list[str]) -> dict[str, str]:
 def _say_where(trainer: Trainer, resumed: bool) -> None:
     where = f"{trainer.folder} has no checkpoint yet: starting from the beginning"
     if resumed:
-        at = trainer.progress
+        at = trainer.state
         where = f"resuming after {at.epoch} of {trainer.config.training.epochs} epochs"
         where += f" and {at.step} steps" if at.step else ""
     print(f"headspan: {where}", file=sys.stderr, flush=True)
@@ -88,14 +89,14 @@ def _say_where(trainer: Trainer, resumed: bool) -> None:
 def _say_what_comes(trainer: Trainer) -> None:
     from headspan.training.estimate import estimate
 
-    kept, t = trainer.kept, trainer.config.training
+    training_set, t = trainer.training_set, trainer.config.training
     network = trainer.parser.network
     parameters = sum(p.numel() for p in network.parameters())
-    words = sum(map(len, kept.sentences))
-    lines = [f"training: {len(kept.sentences):,} sentences, {words:,} words"]
-    lines += [f"  dropped: {count:,} with {why}" for why, count in kept.dropped.items()]
-    if kept.lifted:
-        lines.append(f"  made projective: {kept.lifted:,}")
+    words = sum(map(len, training_set.sentences))
+    lines = [f"training: {len(training_set.sentences):,} sentences, {words:,} words"]
+    lines += [f"  dropped: {count:,} with {why}" for why, count in training_set.dropped.items()]
+    if training_set.lifted:
+        lines.append(f"  made projective: {training_set.lifted:,}")
     model = trainer.config.model
     lines.append(f"dev: {len(trainer.dev):,} sentences, {sum(map(len, trainer.dev)):,} words")
     lines.append(
@@ -105,7 +106,7 @@ def _say_what_comes(trainer: Trainer) -> None:
     steps = -(-len(trainer.batches(0)) // t.accumulate)
     lines.append(f"about {steps:,} steps per epoch, {t.epochs} epochs")
     seconds, memory = estimate(trainer)
-    left = max(t.epochs - trainer.progress.epoch, 0)
+    left = max(t.epochs - trainer.state.epoch, 0)
     lines.append(
         f"estimate: {seconds / 60:.1f} min per epoch, {seconds * left / 60:.0f} min in all "
         f"without scoring dev, {memory / 2**30:.1f} GiB of memory"
@@ -116,7 +117,8 @@ def _say_what_comes(trainer: Trainer) -> None:
 class _Watch:
     """A progress bar in a terminal, one line per epoch elsewhere."""
 
-    def __init__(self) -> None:
+    def __init__(self, epochs: int) -> None:
+        self.epochs = epochs
         self.console = Console(file=sys.stderr)
         self.bar = Progress(
             TextColumn("{task.description}"),
@@ -137,32 +139,33 @@ class _Watch:
     def __exit__(self, *error: object) -> None:
         self.bar.stop()
 
-    def __call__(self, trainer: Trainer, event: dict[str, Any]) -> None:
-        epoch, last = trainer.progress.epoch, trainer.config.training.epochs
-        if "segmenter" in event:
-            found = event["segmenter"]
-            self.console.print(
-                f"segmenter, epoch {found.epoch}: loss {found.loss:.4f}, dev F1 tokens "
-                f"{found.tokens:.2f}, words {found.words:.2f}, sentences {found.sentences:.2f}",
-                highlight=False,
-                soft_wrap=True,
+    def __call__(self, event: Event) -> None:
+        from headspan.training.events import EpochDone, StepDone
+
+        if isinstance(event, StepDone):
+            self.bar.update(
+                self.task,
+                description=f"epoch {event.epoch}/{self.epochs}, loss {_losses(event)}",
+                completed=(event.epoch - 1) * event.steps + event.step,
+                total=self.epochs * event.steps,
             )
-            return
-        if "dev_las" in event:
-            self.console.print(
-                f"epoch {event['epoch']}/{last}: loss {_losses(event)}, "
-                f"dev UAS {event['dev_uas']:.2f}, LAS {event['dev_las']:.2f}, "
-                f"{event['seconds'] / 60:.1f} min",
-                highlight=False,
-                soft_wrap=True,
+        elif isinstance(event, EpochDone):
+            self._print(
+                f"epoch {event.epoch}/{self.epochs}: loss {_losses(event)}, "
+                f"dev UAS {event.dev_uas:.2f}, LAS {event.dev_las:.2f}, "
+                f"{event.seconds / 60:.1f} min"
             )
-            return
-        text = f"epoch {epoch + 1}/{last}, loss {_losses(event)}"
-        done = epoch * event["steps"] + event["step"]
-        self.bar.update(self.task, description=text, completed=done, total=last * event["steps"])
+        else:
+            self._print(
+                f"segmenter, epoch {event.epoch}: loss {event.loss:.4f}, dev F1 tokens "
+                f"{event.tokens:.2f}, words {event.words:.2f}, sentences {event.sentences:.2f}"
+            )
+
+    def _print(self, line: str) -> None:
+        self.console.print(line, highlight=False, soft_wrap=True)
 
 
-def _losses(event: dict[str, Any]) -> str:
-    """Those on trees, relations and, if there is a tagger, tags."""
-    names = ("parse", "label", "tag") if event["tag"] else ("parse", "label")
-    return " + ".join(f"{event[name]:.3f}" for name in names)
+def _losses(event: StepDone | EpochDone) -> str:
+    """The losses on trees, relations and, if there is a tagger, tags."""
+    losses = (event.parse, event.label, event.tag) if event.tag else (event.parse, event.label)
+    return " + ".join(f"{loss:.3f}" for loss in losses)

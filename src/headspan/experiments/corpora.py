@@ -15,7 +15,7 @@ from typing import IO
 from headspan import conllu
 from headspan.conllu import NO_HEAD, Format, Sentence
 from headspan.plumbing.errors import HeadspanError
-from headspan.plumbing.files import open_output, reason
+from headspan.plumbing.files import open_output, unreadable
 
 _LARGEST = 2**30  # largest treebank file, in bytes; the largest in UD is a tenth of that
 _LARGEST_BESIDE = 2**20  # largest file beside a treebank, in bytes
@@ -146,7 +146,7 @@ def unpack(archive: Path, pattern: re.Pattern[str], into: Path, *, beside: str) 
         what = str(error).partition("\n")[0].rstrip(":")  # then all that tarfile has tried
         raise HeadspanError(f"{archive}: is not a complete .tgz archive: {what}") from error
     except OSError as error:
-        raise HeadspanError(f"{archive}: cannot be read: {reason(error)}") from error
+        raise unreadable(archive, error) from error
     return topmost
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from headspan.conllu import Sentence
 from headspan.experiments.corpora import Counts, Prepared, files_below, listed, read_trees
 from headspan.plumbing.errors import HeadspanError
-from headspan.plumbing.files import reason
+from headspan.plumbing.files import unreadable
 
 _CONLL = (".conllx", ".conll", ".conllu", ".dep")
 _SOURCE = "Chen and Manning (2014), table 3,"
@@ -140,7 +140,7 @@ def read_malttab(path: Path, encoding: str = "utf-8") -> Iterator[Sentence]:
             f"{path}: is not {encoding}; try --encoding gb18030, which CTB also comes in"
         ) from error
     except OSError as error:
-        raise HeadspanError(f"{path}: cannot be read: {reason(error)}") from error
+        raise unreadable(path, error) from error
     rows: list[list[str]] = []
     for number, line in enumerate([*lines, ""], 1):
         cells = line.rstrip("\r").split("\t")

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from headspan.config import Config, from_table, to_table
+from headspan.config import Config, from_table, to_table, upgraded
 from headspan.experiments.plan import PARTS, Plan, Run, plan_table, runs_from_table
 from headspan.plumbing.errors import HeadspanError
-from headspan.plumbing.files import open_output, reason
+from headspan.plumbing.files import open_output, unreadable
 
 # the names in headspan.training; repeated so that watching a training does not import torch
 CHECKPOINT, MODEL, LOG = "checkpoint.safetensors", "model", "log.jsonl"
@@ -46,7 +46,7 @@ def _read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise HeadspanError(f"{path}: cannot be read: {reason(error)}") from error
+        raise unreadable(path, error) from error
     except (ValueError, RecursionError) as error:
         raise HeadspanError(f"{path}: is not JSON: {error}") from error
 
@@ -116,7 +116,9 @@ def changed(folder: Path, record: Record, run: Run) -> list[str]:
     if record.config is None:
         return [f"{RECORD} does not have them"]
     # keys that did not exist when the run was started have their defaults
-    old = json.loads(json.dumps(to_table(from_table(Config, record.config, str(folder / RECORD)))))
+    old = json.loads(
+        json.dumps(to_table(from_table(Config, upgraded(record.config), str(folder / RECORD))))
+    )
     new = config_table(run)
     for table in (old, new):  # two paths of one file are equal
         table["data"] |= {part: str(Path(table["data"][part]).resolve()) for part in PARTS}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from headspan import conllu
-from headspan.config import Config, Data, from_table, to_table
+from headspan.config import Config, DataConfig, from_table, to_table, upgraded
 from headspan.conllu import Sentence
 from headspan.experiments.plan import Run
 from headspan.experiments.published import Published, published
@@ -170,7 +170,7 @@ def _test(
     path = result.run.settings["data.test"]
     if path not in gold:
         gold[path] = [s for s in conllu.read(path) if len(s)]
-    data = from_table(Data, (result.record.config or {}).get("data", {}), str(folder))
+    data = from_table(DataConfig, (result.record.config or {}).get("data", {}), str(folder))
     return score(gold[path], conllu.read(parsed), punct=data.punct, names=(path, str(parsed)))
 
 
@@ -213,7 +213,7 @@ def _listed(differ: Iterable[tuple[str, Any, Any]]) -> str:
 
 def _settings(result: Result) -> dict[str, Any]:
     """The configuration of a run, without its seed and the paths of its data."""
-    config = from_table(Config, result.record.config or {}, str(result.model.parent))
+    config = from_table(Config, upgraded(result.record.config or {}), str(result.model.parent))
     data = replace(config.data, train="", dev="", test="")
     return to_table(replace(config, data=data, training=replace(config.training, seed=0)))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from headspan.experiments.corpora import Counts, Prepared, files_below, read_trees, unpack
 from headspan.experiments.plan import PARTS
 from headspan.plumbing.errors import HeadspanError
-from headspan.plumbing.files import reason
+from headspan.plumbing.files import unreadable
 
 TWELVE: Mapping[str, str] = {
     "bg_btb": "UD_Bulgarian-BTB",
@@ -151,7 +151,7 @@ def read_stats(path: Path) -> dict[str, Counts]:
         with path.open("rb") as file:
             text = file.read(_SIZES_WITHIN).decode("utf-8", "replace").partition("</size>")[0]
     except OSError as error:
-        raise HeadspanError(f"{path}: cannot be read: {reason(error)}") from error
+        raise unreadable(path, error) from error
     sizes: dict[str, Counts] = {}
     for part, inner in _SIZE.findall(text):
         numbers = {what: int(number) for what, number in _NUMBER.findall(inner)}

@@ -7,12 +7,13 @@ from typing import Any
 
 from headspan import conllu
 from headspan.conllu import Sentence
+from headspan.model.parse_options import ParseOptions
 from headspan.model.parse_result import Parse
 from headspan.model.parser import Parser
 from headspan.plumbing.errors import HeadspanError
 from headspan.render import arcs_svg, spans_svg
 from headspan.render.drawable import Drawable
-from headspan.serve.batcher import ParseJob, Wanted
+from headspan.serve.batcher import ParseJob
 from headspan.serve.constraint_schema import read_constraints
 from headspan.serve.request_limits import Limits, Refusal, RefusalError, within
 from headspan.serve.schemas import ParseRequest
@@ -25,7 +26,7 @@ def make_job(request: ParseRequest, parser: Parser, limits: Limits) -> ParseJob:
 
     Sentences are checked at once; those of a raw text, when it has been segmented.
     """
-    wanted = Wanted(request.confidence, request.best, request.retag)
+    wanted = ParseOptions(request.confidence, request.best, request.retag)
     constraints = read_constraints(request.constraints, limits)
     if request.text is not None:
         words = min(len(request.text) // _CHARACTERS_PER_WORD + 1, limits.words)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from headspan.conllu import Sentence
 from headspan.inference import Constraints, NoTreeError
+from headspan.model.parse_options import ParseOptions
 from headspan.model.parse_result import Parse
 from headspan.model.parser import Parser
 from headspan.plumbing.errors import HeadspanError
@@ -30,15 +31,6 @@ class QueueFullError(Exception):
         self.seconds = seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """The options of `Parser.parse` that sentences must share to be parsed together."""
-
-    confidence: bool = False
-    k: int = 1
-    retag: bool = False
-
-
 @dataclass(slots=True, eq=False)
 class ParseJob:
     """One request. Only the batcher's thread draws its sentences and adds its parses."""
@@ -47,7 +39,7 @@ class ParseJob:
     """Drawn one by one when they are needed, so that segmenting a text takes turns, too."""
     words: int
     """Roughly how many words the sentences have."""
-    wanted: Wanted = field(default_factory=Wanted)
+    wanted: ParseOptions = field(default_factory=ParseOptions)
     constraints: Mapping[int, Constraints] = field(default_factory=dict)
     """By the number of the sentence, from 1."""
     result: Future[list[Parse]] = field(default_factory=Future)
@@ -247,7 +239,7 @@ def _located(error: Exception, unit: _Unit) -> Exception:
 
 def _alike(units: list[_Unit]) -> list[list[_Unit]]:
     """Group units that can be parsed together; constraints, which can fail, are kept apart."""
-    groups: defaultdict[tuple[Wanted, bool], list[_Unit]] = defaultdict(list)
+    groups: defaultdict[tuple[ParseOptions, bool], list[_Unit]] = defaultdict(list)
     for unit in units:
         groups[unit.job.wanted, unit.constraints is not None].append(unit)
     return list(groups.values())
