@@ -87,6 +87,8 @@ class ScoreBatch:
 
     def raise_for(self, status: NDArray[np.int64]) -> None:
         """Raise the error that a kernel or a recurrence noted for a sentence, if any."""
+        if not status.any():
+            return
         for b in np.flatnonzero(status):
             if status[b] == BAD_SCORE:
                 self.explain_bad_score(int(b))
@@ -110,9 +112,8 @@ def read_scores(
     pieces: Sequence[Piece], scores: Sequence[Any], lengths: Any, backend: Backend | None
 ) -> ScoreBatch:
     """Check shapes and types, add the batch axis, choose the backend."""
-    names = " and ".join(piece.name for piece in pieces)
     if len(scores) != len(pieces):
-        raise ScoresError(f"expected {names} scores, found {len(scores)} arrays")
+        raise ScoresError(f"expected {_names(pieces)} scores, found {len(scores)} arrays")
     has_batch_axis = getattr(scores[0], "ndim", -1) == pieces[0].axes + 1
     tensors = [x for x in scores if is_tensor(x)]
     parts = []
@@ -123,7 +124,7 @@ def read_scores(
                 f"{what} must be a NumPy array or a tensor, not {type(part).__name__}"
             )
         if bool(tensors) != is_tensor(part):
-            raise ScoresError(f"{names} scores must all be arrays or all be tensors")
+            raise ScoresError(f"{_names(pieces)} scores must all be arrays or all be tensors")
         if part.ndim != piece.axes + has_batch_axis or len(set(part.shape[-piece.axes :])) != 1:
             sides = ", ".join(["N+1"] * piece.axes)
             shape = f"(B, {sides})" if has_batch_axis else f"({sides}) or (B, {sides})"
@@ -137,10 +138,10 @@ def read_scores(
     )
     if not same or dtype is None:
         shapes = " and ".join(f"{tuple(part.shape)} {part.dtype}" for part in parts)
-        raise ScoresError(f"{names} scores do not belong together: {shapes}")
+        raise ScoresError(f"{_names(pieces)} scores do not belong together: {shapes}")
     like = tensors[0] if tensors else None
     if any(tensor.device != tensors[0].device for tensor in tensors):
-        raise ScoresError(f"{names} scores must be on one device")
+        raise ScoresError(f"{_names(pieces)} scores must be on one device")
     if backend is None:
         on_cpu = like is None or like.device.type == "cpu"
         backend = "kernels" if on_cpu else "batched"
@@ -155,6 +156,10 @@ def read_scores(
     longest = parts[0].shape[1] - 1
     checked = _read_lengths(lengths, parts[0].shape[0], longest, has_batch_axis)
     return ScoreBatch(pieces, tuple(parts), checked, backend, has_batch_axis, like, dtype)
+
+
+def _names(pieces: Sequence[Piece]) -> str:
+    return " and ".join(piece.name for piece in pieces)
 
 
 def _float_type(part: Any) -> np.dtype[Any] | None:
