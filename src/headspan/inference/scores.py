@@ -183,13 +183,13 @@ def _read_lengths(lengths: Any, size: int, longest: int, has_batch_axis: bool) -
         raise ScoresError("the scores have no room for a word")
     if lengths is None:
         return np.full(size, longest, np.int64)
-    found = np.asarray(lengths.cpu() if is_tensor(lengths) else lengths)
+    numbers = np.asarray(lengths.cpu() if is_tensor(lengths) else lengths)
     expected = (size,) if has_batch_axis else ()
-    if found.shape != expected or not np.issubdtype(found.dtype, np.integer):
+    if numbers.shape != expected or not np.issubdtype(numbers.dtype, np.integer):
         raise ScoresError(
-            f"lengths must be integers of the shape {expected}, found {found.dtype} {found.shape}"
+            f"lengths must be integers of the shape {expected}, found {numbers.dtype} {numbers.shape}"
         )
-    checked = np.ascontiguousarray(found.reshape(size), np.int64)
+    checked = np.ascontiguousarray(numbers.reshape(size), np.int64)
     for b in np.flatnonzero((checked < 1) | (checked > longest)):
         raise ScoresError(f"length {checked[b]} of sentence {b} is not between 1 and {longest}")
     return checked
@@ -201,19 +201,19 @@ def read_heads(
     """The heads and headed spans of given trees, (B, N) or (N,). N may be the longest length."""
     from headspan.inference.headed_spans import spans_of_trees
 
-    found = np.asarray(heads.cpu() if is_tensor(heads) else heads)
+    trees = np.asarray(heads.cpu() if is_tensor(heads) else heads)
     if not batch.has_batch_axis:
-        found = found[None]
+        trees = trees[None]
     longest = int(batch.lengths.max(initial=0))
-    good = found.ndim == 2 and np.issubdtype(found.dtype, np.integer)
-    if not good or found.shape[0] != batch.size or found.shape[1] < longest:
+    good = trees.ndim == 2 and np.issubdtype(trees.dtype, np.integer)
+    if not good or trees.shape[0] != batch.size or trees.shape[1] < longest:
         raise TreeError(
             f"{what} must be integers of the shape ({batch.size}, {longest}) or wider, "
-            f"found {found.dtype} {found.shape}"
+            f"found {trees.dtype} {trees.shape}"
         )
     padded = np.full((batch.size, batch.longest), -1, np.int64)
-    columns = min(found.shape[1], batch.longest)
-    padded[:, :columns] = found[:, :columns]
+    columns = min(trees.shape[1], batch.longest)
+    padded[:, :columns] = trees[:, :columns]
     padded[np.arange(batch.longest) >= batch.lengths[:, None]] = -1
     spans, wrong = spans_of_trees(padded, batch.lengths)
     if wrong >= 0:

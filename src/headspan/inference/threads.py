@@ -1,6 +1,6 @@
 """Sharing the sentences of a batch among threads.
 
-The kernels let go of the interpreter's lock, so ordinary threads run them side by side. That is
+The kernels release the interpreter's lock, so ordinary threads run them side by side. That is
 safe where Numba's own parallel loops are not: in any thread, and after a fork.
 """
 
