@@ -187,7 +187,8 @@ def _read_lengths(lengths: Any, size: int, longest: int, has_batch_axis: bool) -
     expected = (size,) if has_batch_axis else ()
     if numbers.shape != expected or not np.issubdtype(numbers.dtype, np.integer):
         raise ScoresError(
-            f"lengths must be integers of the shape {expected}, found {numbers.dtype} {numbers.shape}"
+            f"lengths must be integers of the shape {expected}, "
+            f"found {numbers.dtype} {numbers.shape}"
         )
     checked = np.ascontiguousarray(numbers.reshape(size), np.int64)
     for b in np.flatnonzero((checked < 1) | (checked > longest)):
