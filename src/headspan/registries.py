@@ -70,7 +70,8 @@ SCORERS = Registry(
         "arc": "headspan.nn.scorers:ArcScorer",
     },
 )
-"""The part of the network that scores each piece, by the piece's name."""
+"""The scorer of each piece, by the piece's name: a module Scorer(inputs, size, dropout) that turns
+the context of a batch, (B, N+2, inputs), into PieceScores (`headspan.nn.piece_scores`)."""
 
 LOSSES = Registry(
     "loss",
@@ -80,4 +81,5 @@ LOSSES = Registry(
         "crf": "headspan.nn.losses:crf",
     },
 )
-"""Losses on trees by name; each takes the scores of a batch and its gold trees."""
+"""Losses on trees by name: functions f(scores: TreeScores, heads, spans); see `headspan.nn.losses`.
+"""
