@@ -164,12 +164,13 @@ def read_toml(path: str | Path) -> dict[str, Any]:
 def from_table(kind: type[_T], table: Any, where: str, prefix: str = "") -> _T:
     """A dataclass from a table, checked: no unknown key, every value of its type."""
     if not isinstance(table, Mapping):
-        raise HeadspanError(f"{where}: {prefix.rstrip('.') or 'it'} is not a table")
+        name = prefix.rstrip(".") or "the content"
+        raise HeadspanError(f"{where}: {name} is {shown(table)}; expected a table")
     hints = get_type_hints(kind, include_extras=True)
     for key in table:
         if key not in hints:
             known = ", ".join(prefix + name for name in hints)
-            raise HeadspanError(f"{where}: unknown key {prefix}{named(key)}; there are {known}")
+            raise HeadspanError(f"{where}: unknown key {prefix}{named(key)}; expected {known}")
     values = {key: _checked(hints[key], value, where, prefix + key) for key, value in table.items()}
     return kind(**values)
 
@@ -215,7 +216,8 @@ def _checked(hint: Any, value: Any, where: str, key: str) -> Any:
         if not isinstance(value, Sequence) or isinstance(value, str):
             raise HeadspanError(f"{where}: {key} is {shown(value)}; expected a list")
         if last is not Ellipsis and len(value) != len(get_args(hint)):
-            raise HeadspanError(f"{where}: {key} is {shown(value)}; expected {len(get_args(hint))}")
+            count = len(get_args(hint))
+            raise HeadspanError(f"{where}: {key} is {shown(value)}; expected {count} values")
         return tuple(_checked(kind, item, where, key) for item in value)
     if type(value) is not hint and not (hint is float and type(value) is int):
         raise HeadspanError(f"{where}: {key} is {shown(value)}; expected {_NAMES[hint]}")

@@ -123,7 +123,8 @@ def _sentences(source: str, which: str | None) -> Iterator[tuple[str, Sentence]]
                 if which is not None:
                     return
         if which is not None:
-            raise HeadspanError(f"{reader.name}: there is no sentence {which} among its {number}")
+            sentences = "1 sentence" if number == 1 else f"{number:,} sentences"
+            raise HeadspanError(f"{reader.name}: there is no sentence {which}; found {sentences}")
 
 
 @contextmanager

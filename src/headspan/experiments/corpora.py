@@ -152,7 +152,9 @@ def unpack(archive: Path, pattern: re.Pattern[str], into: Path, *, beside: str) 
 
 def _check_member(member: tarfile.TarInfo, path: PurePosixPath, archive: Path, most: int) -> None:
     if path.is_absolute() or ".." in path.parts:
-        raise HeadspanError(f"{archive}: {member.name!r} leaves the archive; nothing was written")
+        raise HeadspanError(
+            f"{archive}: {member.name!r} points outside the archive; nothing was written"
+        )
     if not member.isreg():
         raise HeadspanError(f"{archive}: {member.name!r} is a link or device; expected a file")
     if not 0 <= member.size <= most:

@@ -65,7 +65,9 @@ def read_folder(folder: Path, *, data: str | None = None) -> tuple[str, list[Run
     """
     path = folder / PLAN
     if not path.exists():
-        raise HeadspanError(f"{folder}: has no {PLAN}; expected a folder of `experiment run`")
+        raise HeadspanError(
+            f"{folder}: has no {PLAN}; expected the output of `headspan experiment run`"
+        )
     table = _read_json(path)
     if not isinstance(table, dict) or not isinstance(table.get("data"), str):
         raise HeadspanError(f"{path}: is not the plan of an experiment")

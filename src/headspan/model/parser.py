@@ -132,7 +132,10 @@ class Parser:
         All else stays. Raises HeadspanError for a sentence of more than 2,000 words.
         """
         if constraints is not None and len(constraints) != len(sentences):
-            raise HeadspanError(f"{len(constraints)} constraints for {len(sentences)} sentences")
+            raise HeadspanError(
+                f"found {len(constraints)} constraints for {len(sentences)} sentences; expected "
+                "one, or None, per sentence"
+            )
         options = ParseOptions(confidence=confidence, k=k, retag=retag)
         return list(self._pipe(sentences, constraints or repeat(None), options))
 

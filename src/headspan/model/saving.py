@@ -82,7 +82,9 @@ def load_parser(kind: type[_P], folder: Path) -> _P:
         special, encoder_config = about.pop(_TOKENIZER, None), about.pop(_ENCODER, None)
         temperature = about.pop(_TEMPERATURE, 1.0)
         if not isinstance(temperature, float) or not 0 < temperature < math.inf:
-            raise HeadspanError(f"its temperature is {shown(temperature)}")
+            raise HeadspanError(
+                f"its temperature is {shown(temperature)}; expected a positive number"
+            )
         config = from_table(Config, about, str(folder))
         tensors, segmenter_tensors = _read_weights(folder)
         vocabularies = Vocabularies.from_json(

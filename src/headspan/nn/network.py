@@ -92,7 +92,9 @@ class Network(nn.Module):
             else None
         )
         if model.lstm_layers > _MOST_LAYERS:
-            raise HeadspanError(f"model.lstm_layers is {model.lstm_layers}; at most {_MOST_LAYERS}")
+            raise HeadspanError(
+                f"model.lstm_layers is {model.lstm_layers}; expected {_MOST_LAYERS} at most"
+            )
         self.model = model
         self.reserved = sizes.reserved
         self.inputs = WordVectors(model, sizes, pretrained)

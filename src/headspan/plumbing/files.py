@@ -244,7 +244,9 @@ def _opened(path: Path, name: PathLike, mode: str) -> BinaryIO:
 
 
 def _unwritable(path: PathLike, error: OSError) -> HeadspanError:
-    return HeadspanError(f"{os.fspath(path)}: cannot be written: {reason(error)}")
+    folder = Path(path).parent
+    why = reason(error) if folder.exists() else f"there is no folder {folder}"
+    return HeadspanError(f"{os.fspath(path)}: cannot be written: {why}")
 
 
 @contextmanager

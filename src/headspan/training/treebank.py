@@ -113,7 +113,7 @@ def _without_rare(sentences: list[Sentence], min_count: int) -> list[Sentence]:
 def read_treebank(path: str, what: str) -> list[Sentence]:
     """The sentences of a treebank; raises HeadspanError if one has no heads."""
     if not path:
-        raise HeadspanError(f"data.{what} is not given: expected a treebank in CoNLL-U or CoNLL-X")
+        raise HeadspanError(f"data.{what} is not set; expected a treebank in CoNLL-U or CoNLL-X")
     sentences = [s for s in conllu.read(path) if len(s)]
     if not sentences:
         raise HeadspanError(f"{path}: has no sentences")
