@@ -54,7 +54,9 @@ def corpus(
     processes: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, help="Number of processes; by default as many as suit the machine."
+            metavar="N",
+            min=1,
+            help="Number of processes; by default one per core, if memory allows.",
         ),
     ] = None,
     engine: Annotated[
