@@ -33,7 +33,7 @@ TagColumn: TypeAlias = Literal["upos", "xpos", "feats"]
 
 @dataclass(frozen=True)
 class DataConfig:
-    """The treebanks, and what becomes of non-projective trees."""
+    """The treebanks, and the treatment of non-projective trees."""
 
     train: str = ""
     dev: str = ""
@@ -50,7 +50,7 @@ class DataConfig:
 
 @dataclass(frozen=True)
 class EncoderConfig:
-    """A pretrained encoder. Without a name there is none."""
+    """A pretrained encoder; if its name is empty, there is none."""
 
     name: str = ""
     """A folder, `python:PACKAGE/FOLDER` for one inside an installed package, or a hub name."""
@@ -75,7 +75,7 @@ class EmbeddingsConfig:
 
 @dataclass(frozen=True)
 class TaggerConfig:
-    """Columns that the network predicts beside the tree; without columns there is no tagger."""
+    """Columns that the network predicts besides the tree; without columns there is no tagger."""
 
     columns: tuple[TagColumn, ...] = ()
     size: int = 256
@@ -130,7 +130,7 @@ class TrainingConfig:
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """The device to train on; `auto` is a GPU if there is one."""
     log: tuple[Literal["tensorboard", "wandb"], ...] = ()
-    """Where losses and scores go beside log.jsonl."""
+    """Where losses and scores go besides log.jsonl."""
 
 
 @dataclass(frozen=True)
@@ -176,13 +176,13 @@ def from_table(kind: type[_T], table: Any, where: str, prefix: str = "") -> _T:
 
 
 def upgraded(table: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration from a model or a run of an earlier headspan, under the keys of today.
+    """A configuration from a model or a run of an earlier headspan, with the keys of today.
 
     Before format 2 of model folders, `encoder.fine_tuned` was `tuned`, `batch_by = "padded"` was
     `"places"`, and there was `training.patience`.
     """
     table = {**table}
-    with suppress(KeyError, TypeError):  # what else is wrong with it, from_table says
+    with suppress(KeyError, TypeError):  # from_table reports all other mistakes
         encoder = {**table["model"]["encoder"]}
         encoder["fine_tuned"] = encoder.pop("tuned")
         table["model"] = {**table["model"], "encoder": encoder}

@@ -143,7 +143,7 @@ def unpack(archive: Path, pattern: re.Pattern[str], into: Path, *, beside: str) 
                 folder.mkdir(exist_ok=True)
                 _copy(content, folder / path.name)
     except (tarfile.TarError, EOFError, ValueError, zlib.error, LZMAError) as error:
-        what = str(error).partition("\n")[0].rstrip(":")  # then all that tarfile has tried
+        what = str(error).partition("\n")[0].rstrip(":")  # tarfile adds all that it has tried
         raise HeadspanError(f"{archive}: is not a complete .tgz archive: {what}") from error
     except OSError as error:
         raise unreadable(archive, error) from error

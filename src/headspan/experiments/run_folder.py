@@ -163,7 +163,7 @@ def read_log(folder: Path) -> list[dict[str, Any]]:
 
 
 def best_epoch(log: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The epoch with the best dev LAS, whose model was kept; of equals, the later."""
+    """The epoch with the best dev LAS, whose model was kept; if several are best, the last."""
     return max(log, key=lambda entry: (entry["dev_las"], entry["epoch"]), default=None)
 
 

@@ -29,7 +29,7 @@ _MOST_LAYERS = 100
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The trees and tags to learn; −1 behind the ends. Trees are projective."""
+    """The trees and tags to learn; −1 beyond the ends. Trees are projective."""
 
     heads: Tensor
     """(B, N)"""
@@ -52,7 +52,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class PredictedTrees:
-    """One tree for every sentence of a batch; −1 behind the ends."""
+    """One tree for every sentence of a batch; −1 beyond the ends."""
 
     heads: NDArray[np.int64]
     """(B, N)"""

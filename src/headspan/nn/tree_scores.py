@@ -50,7 +50,7 @@ class TreeScores:
         *,
         gold: Tensor | None = None,
     ) -> Trees:
-        """The best trees, as NumPy arrays: of each sentence under its constraints, if it has some.
+        """The best trees, as NumPy arrays: of each sentence under its constraints, if any.
 
         gold: gold heads, (B, N); then the cost-augmented trees. Without gradient.
         """

@@ -30,7 +30,7 @@ class VocabularySizes:
     tags: tuple[int, ...]
     """Tags of each column that is predicted."""
     reserved: int
-    """How many numbers at the start of each vocabulary are not predicted."""
+    """The count of numbers at the start of each vocabulary that are not predicted."""
 
 
 @dataclass(frozen=True, slots=True)

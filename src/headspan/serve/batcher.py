@@ -38,7 +38,7 @@ class ParseJob:
     sentences: Iterable[Sentence]
     """Drawn one by one when they are needed, so that segmenting a text takes turns, too."""
     words: int
-    """Roughly how many words the sentences have."""
+    """The approximate number of words in the sentences."""
     options: ParseOptions = field(default_factory=ParseOptions)
     constraints: Mapping[int, Constraints] = field(default_factory=dict)
     """By the number of the sentence, from 1."""
@@ -126,7 +126,7 @@ class Batcher:
 
     @property
     def waiting(self) -> int:
-        """Roughly how many words are waiting or being parsed."""
+        """The approximate number of words that are waiting or being parsed."""
         with self._changed:
             return sum(self._waiting.values())
 

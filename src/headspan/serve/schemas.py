@@ -160,7 +160,7 @@ def request_schema() -> dict[str, Any]:
 
 
 def _sentence(problem: Any) -> str:
-    """One sentence for what pydantic says."""
+    """One sentence for a problem that pydantic reports."""
     place = [str(part) for part in problem["loc"]]
     if problem["type"] == "extra_forbidden":  # the last part can be any text
         return f"unknown field {shown(place[-1])} in {'.'.join(place[:-1]) or 'the request'}"

@@ -26,7 +26,7 @@ _PATIENCE = timedelta(days=1)  # for the first process, which may be training a 
 def joined() -> Iterator[None]:
     """Join the other processes if torchrun started this one; then the process ends with the block.
 
-    It exits at once, without Python's clean-up, in which running threads of gloo now and then abort
+    It exits at once, without Python's clean-up, in which running threads of gloo sometimes abort
     a process that has done all its work.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:

@@ -38,9 +38,9 @@ class TrainingSet:
     spans: list[list[tuple[int, int]]]
     """For every sentence, the ends of each word's headed span."""
     dropped: dict[str, int]
-    """How many sentences were left out, by reason."""
+    """The number of sentences that were left out, by reason."""
     lifted: int
-    """How many sentences were made projective."""
+    """The number of sentences that were made projective."""
 
     @classmethod
     def choose(cls, sentences: Iterable[Sentence], data: DataConfig) -> TrainingSet:
@@ -89,7 +89,7 @@ class TrainingSet:
 
 
 def _unusable(sentence: Sentence, data: DataConfig) -> str:
-    """Why a sentence cannot be learned from; empty if it can."""
+    """The reason why a sentence cannot be learned from; empty if it can."""
     if len(sentence) > limits.LONGEST:
         return f"more than {limits.LONGEST:,} words"
     try:
