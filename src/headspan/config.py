@@ -82,7 +82,7 @@ class TaggerConfig:
     as_input: bool = True
     """The parser sees the predicted tags, as embeddings of size `embeddings.tags`."""
     weight: float = 0.2
-    """The weight of the loss on tags, beside the losses on trees and relations."""
+    """The weight of the loss on tags, besides the losses on trees and relations."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class TrainingConfig:
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """The device to train on; `auto` is a GPU if there is one."""
     log: tuple[Literal["tensorboard", "wandb"], ...] = ()
-    """Where losses and scores go besides log.jsonl."""
+    """Destinations of losses and scores besides log.jsonl."""
 
 
 @dataclass(frozen=True)

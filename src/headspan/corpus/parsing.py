@@ -23,7 +23,7 @@ _BATCH = 1024
 
 @dataclass(frozen=True, slots=True)
 class CorpusOptions:
-    """How text is read and what is predicted, as for `headspan parse`."""
+    """The options for reading text and for predictions, as for `headspan parse`."""
 
     lines: bool = False
     pretokenized: bool = False

@@ -267,5 +267,5 @@ def unreadable(path: PathLike, error: Exception) -> HeadspanError:
 
 
 def reason(error: Exception) -> str:
-    """Why a file could not be read or written, for a message."""
+    """The reason why a file could not be read or written, for a message."""
     return (getattr(error, "strerror", None) or str(error)).lower()
