@@ -77,7 +77,7 @@ def _values(kind: Any) -> str:
 def _about(text: str | None, parameter: inspect.Parameter) -> str:
     default = parameter.default
     about = _plain(text or "").replace("\n", " ")
-    if default in (inspect.Parameter.empty, None, False, "", ()):
+    if default is False or default in (inspect.Parameter.empty, None, "", ()):
         return about
     return f"{about} Default: `{default}`."
 

@@ -44,9 +44,9 @@ def test_keys_of_earlier_versions_are_upgraded() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[training]\nepoch = 3\n", "c.toml: unknown key training.epoch; there are training.epochs"),
-        ("[nothing]\n", "unknown key nothing; there are data, model, training"),
-        ("training = 3\n", "training is not a table"),
+        ("[training]\nepoch = 3\n", "c.toml: unknown key training.epoch; expected training.epochs"),
+        ("[nothing]\n", "unknown key nothing; expected data, model, training"),
+        ("training = 3\n", "training is 3; expected a table"),
         ('[training]\nepochs = "3"\n', "training.epochs is '3'; expected a whole number"),
         ("[training]\nepochs = true\n", "training.epochs is True; expected a whole number"),
         ("[training]\nepochs = -1\n", "training.epochs is -1; expected 0 or more"),
@@ -59,11 +59,11 @@ def test_keys_of_earlier_versions_are_upgraded() -> None:
         ("[training]\nclip = " + "9" * 400 + "\n", "training.clip is 9+…; expected at most"),
         ("[training]\nclip = inf\n", "training.clip is inf; expected at most"),
         ("[training]\nclip = nan\n", "training.clip is nan; expected"),
-        ("[training]\nbetas = [0.9]\n", r"training.betas is \[0.9\]; expected 2"),
+        ("[training]\nbetas = [0.9]\n", r"training.betas is \[0.9\]; expected 2 values"),
         ("[training]\nbetas = [0.9, 1.0]\n", "training.betas is 1.0; expected less than 1"),
         ("[model]\ndropout = 1\n", "model.dropout is 1; expected less than 1"),
         ("[model]\nscore_size = 0\n", "model.score_size is 0; expected at least 1"),
-        ('data = "' + "x" * 5000 + '"\n', "data is not a table"),
+        ('data = "' + "x" * 5000 + '"\n', "data is 'x+…'; expected a table"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(tmp_path: Path, text: str, message: str) -> None:

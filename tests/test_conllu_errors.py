@@ -26,11 +26,11 @@ BAD = {
     "an ID that is not a number": (rows("1", "x"), 2, "the ID 'x'", "the ID 2"),
     "an ID with a zero": (rows("01"), 1, "the ID '01'", "the ID 1"),
     "an ID in other digits": (rows("１"), 1, "the ID '１'", "the ID 1"),
-    "a head that is not a number": (rows("1", head="x"), 1, "the head 'x' that is not a number", "0 to 1"),
-    "a negative head": (rows("1", head="-1"), 1, "the head '-1' that is not a number", "0 to 1, or _"),
-    "a padded head": (rows("1", head="00"), 1, "the head '00' that is not a number", "0 to 1"),
+    "a head that is not a number": (rows("1", head="x"), 1, "the head 'x', which is not a number", "0 to 1"),
+    "a negative head": (rows("1", head="-1"), 1, "the head '-1', which is not a number", "0 to 1, or _"),
+    "a padded head": (rows("1", head="00"), 1, "the head '00', which is not a number", "0 to 1"),
     "an empty head": (rows("1", head=""), 1, "the head ''", "0 to 1"),
-    "a head outside": (rows("1", head="2"), 1, "the head '2' outside the sentence", "0 to 1"),
+    "a head outside": (rows("1", head="2"), 1, "the head '2', which is outside the sentence", "0 to 1"),
     "a head far outside": (rows("1", head="9" * 5000), 1, "outside the sentence", "0 to 1"),
     "overlapping ranges": (rows("1-2", "1", "2-3", "2", "3"), 3, "the range 2-3", "overlap the range 1-2"),
     "a range inside another": (rows("1-3", "1", "2-3", "2", "3"), 3, "the range 2-3", "overlap"),
@@ -42,7 +42,7 @@ BAD = {
     "an empty node too early": (rows("1.1", "1"), 1, "the empty node 1.1", "0.1"),
     "an empty node skipped": (rows("1", "1.2"), 2, "the empty node 1.2", "1.1"),
     "an empty node after a range": (rows("1", "2-3", "1.1", "2", "3"), 3, "the ID '1.1'", "the ID 2"),
-    "head outside after ranges": (rows("1-2", "1", "2", head="9"), 2, "the head '9' outside", "0 to 2"),
+    "head outside after ranges": (rows("1-2", "1", "2", head="9"), 2, "the head '9', which is outside", "0 to 2"),
 }  # fmt: skip
 
 
@@ -78,9 +78,9 @@ def test_bad_sentences_can_be_skipped(text: str, line: int, found: str, expected
 @pytest.mark.parametrize(
     ("middle", "found"),
     [
-        (b"\xff", "the byte 0xff, which is not UTF-8"),
-        (b"\xc3", "the byte 0xc3"),
-        (b"\xed\xa0\x80", "the byte 0xed"),  # a lone surrogate
+        (b"\xff", "the invalid byte 0xff"),
+        (b"\xc3", "the invalid byte 0xc3"),
+        (b"\xed\xa0\x80", "the invalid byte 0xed"),  # a lone surrogate
         (b"\0", "a NUL byte"),
     ],
 )

@@ -88,7 +88,7 @@ def test_writing_to_a_folder_or_into_a_missing_one_is_an_error(tmp_path: Path) -
     with pytest.raises(HeadspanError, match="is a folder"), open_output(tmp_path):
         pass
     with (
-        pytest.raises(HeadspanError, match="cannot be written: no such file"),
+        pytest.raises(HeadspanError, match="cannot be written: there is no folder"),
         open_output(tmp_path / "no" / "x"),
     ):
         pass

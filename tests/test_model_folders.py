@@ -212,7 +212,7 @@ def test_bad_json_is_refused(folder: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("file", "keys", "value", "message"),
     [
-        ("config.json", ["model", "lstm_layers"], 10**9, "at most 100"),
+        ("config.json", ["model", "lstm_layers"], 10**9, "expected 100 at most"),
         ("config.json", ["model", "lstm_size"], 10**11, "cannot be built|has the shape"),
         ("config.json", ["model", "score_size"], 10**15, "at most"),
         ("config.json", ["model", "label_size"], 0, "at least 1"),
@@ -233,7 +233,7 @@ def test_bad_json_is_refused(folder: Path, text: str) -> None:
         ("vocabularies.json", ["labels"], [], "labels is empty"),
         ("vocabularies.json", ["labels"], ["a\tb"], "no file can hold"),
         ("vocabularies.json", ["labels"], ["\ud800"], "no file can hold"),
-        ("vocabularies.json", ["words"], [], "knows none"),
+        ("vocabularies.json", ["words"], [], "its vocabulary is empty"),
         ("vocabularies.json", ["words"], [1], "is not a list of names"),
         ("vocabularies.json", ["tags"], {"forms": ["x"]}, "that are predicted"),
         ("segmenter.json", ["sizes", "convolution"], 4096, "expected"),
@@ -256,7 +256,7 @@ def test_a_subword_that_the_encoder_does_not_know_is_an_error(folder: Path) -> N
     table["model"]["vocab"]["dog"] = 10**6
     path.write_text(json.dumps(table), encoding="utf-8")
     parser = Parser.load(folder)
-    with pytest.raises(HeadspanError, match="has a subword 1000000; the encoder knows 60"):
+    with pytest.raises(HeadspanError, match="subword number 1000000; the encoder has 60 subwords"):
         parser(WORDS)
 
 

@@ -125,8 +125,8 @@ def test_svg_needs_no_matplotlib_and_pdf_says_how_to_install_it(
     [
         (["-o", "x.svg"], "x.svg: can hold one sentence, but there are more (choose one with --sentence"),
         (["-o", "x.gif"], "x.gif: is not a picture format; expected a name that ends in .svg, .png, .html, .pdf"),
-        (["-o", "x.svg", "--sentence", "3"], "gold.conllu: there is no sentence 3 among its 2"),
-        (["--sentence", "nobody"], "gold.conllu: there is no sentence nobody among its 2"),
+        (["-o", "x.svg", "--sentence", "3"], "gold.conllu: there is no sentence 3; found 2 sentences"),
+        (["--sentence", "nobody"], "gold.conllu: there is no sentence nobody; found 2 sentences"),
         (["--with", str(SYSTEM)], "--with needs -o OUT"),
         (["-o", "x.html", "--with", str(SYSTEM), "--view", "spans"], "--with compares arcs"),
         (["-o", "x.html", "--with", str(ROOT / "examples" / "figure1.conllu")], "gold.conllu: sentence 1: the two trees have different words: word 1 is 'A' and 'An'"),

@@ -33,7 +33,7 @@ TagColumn: TypeAlias = Literal["upos", "xpos", "feats"]
 
 @dataclass(frozen=True)
 class DataConfig:
-    """The treebanks, and what becomes of non-projective trees."""
+    """The treebanks, and the treatment of non-projective trees."""
 
     train: str = ""
     dev: str = ""
@@ -50,7 +50,7 @@ class DataConfig:
 
 @dataclass(frozen=True)
 class EncoderConfig:
-    """A pretrained encoder. Without a name there is none."""
+    """A pretrained encoder; if its name is empty, there is none."""
 
     name: str = ""
     """A folder, `python:PACKAGE/FOLDER` for one inside an installed package, or a hub name."""
@@ -75,14 +75,14 @@ class EmbeddingsConfig:
 
 @dataclass(frozen=True)
 class TaggerConfig:
-    """Columns that the network predicts beside the tree; without columns there is no tagger."""
+    """Columns that the network predicts besides the tree; without columns there is no tagger."""
 
     columns: tuple[TagColumn, ...] = ()
     size: int = 256
     as_input: bool = True
     """The parser sees the predicted tags, as embeddings of size `embeddings.tags`."""
     weight: float = 0.2
-    """The weight of the loss on tags, beside the losses on trees and relations."""
+    """The weight of the loss on tags, besides the losses on trees and relations."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class TrainingConfig:
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """The device to train on; `auto` is a GPU if there is one."""
     log: tuple[Literal["tensorboard", "wandb"], ...] = ()
-    """Where losses and scores go beside log.jsonl."""
+    """Destinations of losses and scores besides log.jsonl."""
 
 
 @dataclass(frozen=True)
@@ -164,24 +164,25 @@ def read_toml(path: str | Path) -> dict[str, Any]:
 def from_table(kind: type[_T], table: Any, where: str, prefix: str = "") -> _T:
     """A dataclass from a table, checked: no unknown key, every value of its type."""
     if not isinstance(table, Mapping):
-        raise HeadspanError(f"{where}: {prefix.rstrip('.') or 'it'} is not a table")
+        name = prefix.rstrip(".") or "the content"
+        raise HeadspanError(f"{where}: {name} is {shown(table)}; expected a table")
     hints = get_type_hints(kind, include_extras=True)
     for key in table:
         if key not in hints:
             known = ", ".join(prefix + name for name in hints)
-            raise HeadspanError(f"{where}: unknown key {prefix}{named(key)}; there are {known}")
+            raise HeadspanError(f"{where}: unknown key {prefix}{named(key)}; expected {known}")
     values = {key: _checked(hints[key], value, where, prefix + key) for key, value in table.items()}
     return kind(**values)
 
 
 def upgraded(table: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration from a model or a run of an earlier headspan, under the keys of today.
+    """A configuration from a model or a run of an earlier headspan, with the keys of today.
 
     Before format 2 of model folders, `encoder.fine_tuned` was `tuned`, `batch_by = "padded"` was
     `"places"`, and there was `training.patience`.
     """
     table = {**table}
-    with suppress(KeyError, TypeError):  # what else is wrong with it, from_table says
+    with suppress(KeyError, TypeError):  # from_table reports all other mistakes
         encoder = {**table["model"]["encoder"]}
         encoder["fine_tuned"] = encoder.pop("tuned")
         table["model"] = {**table["model"], "encoder": encoder}
@@ -215,7 +216,8 @@ def _checked(hint: Any, value: Any, where: str, key: str) -> Any:
         if not isinstance(value, Sequence) or isinstance(value, str):
             raise HeadspanError(f"{where}: {key} is {shown(value)}; expected a list")
         if last is not Ellipsis and len(value) != len(get_args(hint)):
-            raise HeadspanError(f"{where}: {key} is {shown(value)}; expected {len(get_args(hint))}")
+            count = len(get_args(hint))
+            raise HeadspanError(f"{where}: {key} is {shown(value)}; expected {count} values")
         items = tuple(_checked(kind, item, where, key) for item in value)
         if kind is TagColumn and len(set(items)) < len(items):
             raise HeadspanError(f"{where}: {key} is {shown(value)}; expected each column once")

@@ -38,7 +38,7 @@ class Registry(Mapping[str, Any]):
         return len(self._entries)
 
     def check(self, name: Any) -> None:
-        """Raise HeadspanError, listing the names there are, unless this is one of them."""
+        """Raise HeadspanError, listing the known names, unless this is one of them."""
         if name not in self._entries:
             names = ", ".join(self._entries)
             raise HeadspanError(f"unknown {self.kind} {shown(name)}; expected one of {names}")
@@ -48,7 +48,7 @@ class Registry(Mapping[str, Any]):
         self._entries[name] = entry
 
     def unregister(self, name: str) -> None:
-        """Take an entry out."""
+        """Remove an entry."""
         self.check(name)
         del self._entries[name]
 

@@ -10,11 +10,11 @@ from headspan.plumbing.errors import HeadspanError
 
 PAD, UNKNOWN = 0, 1
 RESERVED = 2
-"""How many numbers, from 0, stand for no name."""
+"""The count of reserved numbers, from 0, that stand for no name."""
 
 
 class Vocabulary:
-    """Names in a fixed order. Number 0 is padding, 1 stands for every name that is not here."""
+    """Names in a fixed order. Number 0 is padding, 1 stands for every unknown name."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
@@ -40,7 +40,7 @@ class Vocabulary:
         return list(self.names)
 
     def __len__(self) -> int:
-        """The number of numbers, the reserved ones included."""
+        """The count of numbers, including the reserved ones."""
         return len(self.names) + RESERVED
 
     def __contains__(self, name: str) -> bool:

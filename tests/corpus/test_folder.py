@@ -175,9 +175,9 @@ def test_other_input_is_refused(parse: Any, text: Path) -> None:
 def test_folders_that_cannot_be_used_are_refused(parse: Any, text: Path, tmp_path: Path) -> None:
     Path("full").mkdir()
     Path("full/notes.txt").touch()
-    with pytest.raises(HeadspanError, match="full: has other files in it"):
+    with pytest.raises(HeadspanError, match="full: contains other files"):
         parse([text], Path("full"))
-    with pytest.raises(HeadspanError, match=r"notes\.txt: cannot be written"):
+    with pytest.raises(HeadspanError, match=r"notes\.txt: is a file; expected a folder"):
         parse([text], Path("full/notes.txt"))
     with pytest.raises(HeadspanError, match="is inside the input"):
         parse([tmp_path], tmp_path / "below")

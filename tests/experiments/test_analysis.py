@@ -154,9 +154,9 @@ def test_bins_can_be_chosen(systems: tuple[Path, Path, Path], tmp_path: Path) ->
     assert [row["bin"] for row in rows(tmp_path / "out" / "root_distance.csv")] == ["0-1", "≥2"]
     assert not (tmp_path / "out" / "relation.csv").exists()  # that takes two systems
     wrong: list[tuple[str, list[int], str]] = [
-        ("relation", [1, 2], "bins for 'relation'; expected sentence_length"),
-        ("span_length", [2, 3], "bins of span_length are 2, 3; expected rising numbers from 1"),
-        ("root_distance", [0, 3, 3], "expected rising numbers from 0"),
+        ("relation", [1, 2], "unknown bins 'relation'; expected one of sentence_length"),
+        ("span_length", [2, 3], "bins of span_length are 2, 3; expected increasing numbers from 1"),
+        ("root_distance", [0, 3, 3], "expected increasing numbers from 0"),
     ]
     for by, ends, message in wrong:
         with pytest.raises(HeadspanError, match=message):
@@ -197,12 +197,12 @@ def test_mistakes_are_named(
 ) -> None:
     gold, arc, span = map(str, systems)
     for others, names, message in (
-        ([arc, span], ["one"], "1 names for 2 systems"),
-        ([arc, arc], [], "systems are called systems0, systems0; name them with --names"),
+        ([arc, span], ["one"], "the number of names is 1; expected 2"),
+        ([arc, arc], [], "systems share a name: systems0, systems0; use --names"),
         ([arc] * 7, list("abcdefg"), "7 systems; expected at most 6 in a plot"),
         ([], [], "there is no system"),
         ([arc, span], ["a", ""], "names are 'a,'; expected no empty name"),
-        ([arc, arc], ["a", "a"], "arc.conllu: occurs 2 times for a; expected other seeds"),
+        ([arc, arc], ["a", "a"], "arc.conllu: is listed 2 times for a; expected once"),
         ([str(treebank / "dev.conllu")], [], "has 12 sentences; expected the 20 of"),
     ):
         with pytest.raises(HeadspanError, match=message):
@@ -217,7 +217,7 @@ def test_mistakes_are_named(
     done = headspan(
         "experiment", "analyse", gold, arc, "-o", tmp_path / "x", "--names", "a,b", code=2
     )
-    assert done.stderr == "headspan: 2 names for 1 systems; expected one each\n"
+    assert done.stderr == "headspan: the number of names is 2; expected 1, one per system file\n"
 
 
 def test_missing_matplotlib_is_named(

@@ -71,11 +71,11 @@ def test_the_papers_plans_have_its_systems() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("seeds = [1, 2]", "seeds = []"), "grid 1: seeds is empty"),
+        (("seeds = [1, 2]", "seeds = []"), "grid 1: seeds is missing or empty"),
         (("seeds = [1, 2]", "seeds = [1, 1]"), "has the run tiny-span-max-margin-1 2 times"),
         (("'span'", "'tree'"), "structures has 'tree'; expected one of span, arc, joint"),
         (("{part}", "{half}"), "it can name {data}, {treebank} and {part}"),
-        (("epochs=2", "epochs 2"), "expected training.epochs=5"),
+        (("epochs=2", "epochs 2"), "expected KEY=VALUE"),
         (("'tiny'", "'../tiny'"), "'../tiny' cannot be the name of a treebank"),
         (("[[grid]]", "[[grids]]"), "unknown key grids"),
         (("{part}", "{part.x}"), "it can name {data}, {treebank} and {part}"),
@@ -297,7 +297,7 @@ def test_a_run_that_another_process_holds_is_left_alone(
         jobs = run_all(runs, out, command=stub)
     assert [job.elsewhere for job in jobs] == [True, False]
     assert [job.record.state for job in jobs] == ["waiting", "finished"]
-    with pytest.raises(HeadspanError, match="0 workers"):
+    with pytest.raises(HeadspanError, match="workers is 0"):
         run_all(runs, out, workers=0)
 
 

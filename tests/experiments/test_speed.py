@@ -74,4 +74,4 @@ def test_the_command_prints_a_table_or_json(models: dict[str, Path], treebank: P
     shown = headspan("experiment", "speed", models["span"], "--treebank", gold, "--repeat", 1)
     assert "no encoder" in shown.stdout.splitlines()[0]
     twice = headspan("experiment", "speed", models["span"], models["span"], code=2)
-    assert "the same model twice" in twice.stderr
+    assert "a model is named twice" in twice.stderr

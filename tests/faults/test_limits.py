@@ -161,7 +161,7 @@ def test_a_parser_refuses_sentences_that_are_too_long(parser: Parser) -> None:
         parser(["x"] * 21)
     with pytest.raises(HeadspanError, match="sentence 3 has 22 words"):
         list(parser.pipe([["x"], ["y"], ["x"] * 22]))
-    with pytest.raises(HeadspanError, match=r"a sentence of 11 words; .* go up to 10"):
+    with pytest.raises(HeadspanError, match=r"a sentence has 11 words; .* 10 at most"):
         parser(["x"] * 11, k=2)
 
 

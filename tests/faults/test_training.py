@@ -60,7 +60,7 @@ def test_a_killed_process_costs_no_more_than_its_epoch(
     assert "cut has no checkpoint yet: starting from the beginning" in done.stderr
     assert done.returncode != 0
     assert mark.exists()
-    assert "another process of this training is gone; resume with --resume" in done.stderr
+    assert "another process of this training has ended; resume with --resume" in done.stderr
     assert epochs(cut) == [1]
     assert {path.name for path in cut.iterdir()} == {CHECKPOINT, LOG, MODEL}
 

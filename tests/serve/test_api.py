@@ -156,13 +156,12 @@ def test_a_refusal_says_in_one_sentence_what_is_wrong(client: TestClient, parser
     def said(**body: Any) -> str:
         return refused(client, 422, **body)
 
-    assert said() == "expected one of text, words and conllu, found none"
+    assert said() == "found no input; expected one of text, words, conllu"
     assert (
-        said(text="a", words=[["a"]])
-        == "expected one of text, words and conllu, found text and words"
+        said(text="a", words=[["a"]]) == "found text and words; expected one of text, words, conllu"
     )
-    assert said(text="a", colour="red") == "the request has no field 'colour'"
-    assert said(text="a", constraints=[{"colour": []}]) == "constraints.0 has no field 'colour'"
+    assert said(text="a", colour="red") == "unknown field 'colour' in the request"
+    assert said(text="a", constraints=[{"colour": []}]) == "unknown field 'colour' in constraints.0"
     assert said(text=7) == "text: Input should be a valid string"
     assert said(words=[["a\tb"]]).startswith("words.0.0: String should match pattern")
     assert said(words=[[""]]).startswith("words.0.0: String should have at least 1 character")

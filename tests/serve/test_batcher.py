@@ -106,8 +106,8 @@ def test_options_and_constraints_divide_a_round(batcher: Batcher, recorder: Reco
     bound = {2: Constraints(required_arcs=[(1, 2)]), 3: Constraints(required_arcs=[(2, 1)])}
     jobs = [
         batcher.submit(job("a")),
-        batcher.submit(job("b", wanted=ParseOptions(k=3))),
-        batcher.submit(job("c", wanted=ParseOptions(k=3))),
+        batcher.submit(job("b", options=ParseOptions(k=3))),
+        batcher.submit(job("c", options=ParseOptions(k=3))),
         batcher.submit(job("d", 3, constraints=bound)),
     ]
     recorder.go.set()

@@ -217,7 +217,7 @@ def test_wrong_data_is_an_error_that_names_it(treebank: Path, tmp_path: Path) ->
     (tmp_path / "empty").write_text("", encoding="utf-8")
     (tmp_path / "bare").write_text("1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n", encoding="utf-8")
     for name, message in [
-        ("", "data.train is not given"), (str(tmp_path / "no"), "cannot be read"),
+        ("", "data.train is not set"), (str(tmp_path / "no"), "cannot be read"),
         (str(tmp_path / "empty"), "has no sentences"), (str(tmp_path / "bare"), "sentence 1, word 1 has no head"),
     ]:  # fmt: skip
         with pytest.raises(HeadspanError, match=message):
@@ -357,7 +357,7 @@ def test_a_segmenter_is_trained_and_saved_with_the_model(
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_missing_gpu_is_an_error(treebank: Path, tmp_path: Path) -> None:
-    with pytest.raises(HeadspanError, match="torch finds no GPU here"):
+    with pytest.raises(HeadspanError, match="torch has found no GPU"):
         Trainer(config(treebank, training={"device": "cuda"}), tmp_path)
     assert processes.device("auto").type == "cpu"
 

@@ -1,4 +1,4 @@
-"""The command `headspan`: one file per verb, each a thin layer over the library."""
+"""The command `headspan`: one file per command, each a thin layer over the library."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ def _root(
 
 
 def main() -> None:
-    """Run the command line. A mistake of the user is one line, with exit code 2."""
+    """Run the command line. A user's mistake prints one line and exits with code 2."""
     # ending with an exception removes temporary files
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # for characters that a terminal lacks
+            stream.reconfigure(errors="replace")  # a terminal may lack characters
     try:
         app()
         if sys.stdout is not None:

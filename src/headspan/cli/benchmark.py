@@ -23,15 +23,17 @@ def benchmark(
     model: Model = "en",
     int8: Int8 = False,
     threads: Annotated[
-        str, typer.Option(metavar="N,N…", help="Numbers of threads to measure.")
+        str, typer.Option(metavar="N,N…", help="Numbers of threads to try, separated by commas.")
     ] = "1,2",
-    repeat: Annotated[int, typer.Option(min=1, help="Number of runs; the medians are shown.")] = 3,
+    repeat: Annotated[
+        int, typer.Option(min=1, help="Number of measured runs; medians are shown.")
+    ] = 3,
     json_: Json = False,
 ) -> None:
     """Measure the words per second on a file, and the share of time of each stage of parsing.
 
     A treebank's own words are parsed; a text is segmented first. The numbers of threads take
-    turns, after one run that is not counted.
+    turns, after one warm-up run that is not counted.
     """
     try:
         counts = [int(part) for part in threads.split(",")]

@@ -15,7 +15,8 @@ def convert(
     source: Input,
     output: Output = "-",
     from_: Annotated[
-        Format | None, typer.Option("--from", help="Format of IN. Default: recognised.")
+        Format | None,
+        typer.Option("--from", help="Format of IN. Default: recognised by content or name."),
     ] = None,
     to: Annotated[
         Format | None,

@@ -54,7 +54,9 @@ def corpus(
     processes: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, help="Number of processes; by default as many as suit the machine."
+            metavar="N",
+            min=1,
+            help="Number of processes; by default one per core, if memory allows.",
         ),
     ] = None,
     engine: Annotated[
@@ -94,8 +96,9 @@ def corpus(
 
 
 def _print_summary(output: Path, summary: CorpusSummary) -> None:
-    counts = f"{summary.shards:,} shards, {summary.sentences:,} sentences, {summary.words:,} words"
-    print(f"{output}: {counts}")
+    counts = {"shard": summary.shards, "sentence": summary.sentences, "word": summary.words}
+    listed = (f"{count:,} {name}{'' if count == 1 else 's'}" for name, count in counts.items())
+    print(f"{output}: {', '.join(listed)}")
     if summary.errors:
         errors = "1 error" if summary.errors == 1 else f"{summary.errors:,} errors"
         print(f"headspan: {errors}, listed in {output / 'errors.jsonl'}", file=sys.stderr)

@@ -38,7 +38,7 @@ def ud(
         ),
     ] = "",
     release: Annotated[
-        str, typer.Option(help="Expected release; if SOURCE is another one, that is an error.")
+        str, typer.Option(help="Expected release of UD; any other release is an error.")
     ] = "2.2",
 ) -> None:
     """Prepare Universal Dependencies: FOLDER/ud-2.2/en_ewt/en_ewt-ud-train.conllu and so on.

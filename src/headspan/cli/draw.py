@@ -34,7 +34,8 @@ def draw(
             "--output",
             "-o",
             metavar="OUT",
-            help="Picture file: .svg or .png for one sentence, .html or .pdf for all; - is SVG.",
+            help="Picture file: .svg or .png for one sentence, .html or .pdf for all; - is SVG "
+            "on standard output.",
         ),
     ] = None,
     view: Annotated[
@@ -52,7 +53,7 @@ def draw(
         typer.Option(
             "--with",
             metavar="OTHER",
-            help="Other trees over the words of IN, to compare arcs with.",
+            help="File with other trees over the same words; arcs that differ are marked.",
         ),
     ] = None,
     force: Force = False,
@@ -123,7 +124,8 @@ def _sentences(source: str, which: str | None) -> Iterator[tuple[str, Sentence]]
                 if which is not None:
                     return
         if which is not None:
-            raise HeadspanError(f"{reader.name}: there is no sentence {which} among its {number}")
+            sentences = "1 sentence" if number == 1 else f"{number:,} sentences"
+            raise HeadspanError(f"{reader.name}: there is no sentence {which}; found {sentences}")
 
 
 @contextmanager

@@ -23,14 +23,17 @@ app = typer.Typer(
 
 @app.command()
 def run(
-    plan: Annotated[Path, typer.Argument(metavar="PLAN.toml", help="Plan, in TOML.")],
+    plan: Annotated[Path, typer.Argument(metavar="PLAN.toml", help="Plan file, in TOML.")],
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FOLDER", help="Folder of the runs; by default runs/PLAN."
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Folder for the runs; by default runs/NAME of the plan.",
         ),
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Number of trainings at a time.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, help="Number of trainings to run at a time.")] = 1,
     data: Annotated[
         str | None,
         typer.Option(metavar="FOLDER", help="Folder of the corpora, instead of the plan's `data`."),
@@ -78,7 +81,7 @@ def run(
 
 @app.command()
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of the runs.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Output of `experiment run`.")],
     output: Annotated[
         Path | None,
         typer.Option(
@@ -111,13 +114,13 @@ def analyse(
         str, typer.Argument(metavar="GOLD", help="Gold treebank, in CoNLL-U or CoNLL-X.")
     ],
     systems: Annotated[
-        list[str], typer.Argument(metavar="SYSTEM…", help="Parses of the same words.")
+        list[str], typer.Argument(metavar="SYSTEM…", help="Parses of the words of GOLD.")
     ],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for plots and tables.")
     ],
     names: Annotated[
-        str, typer.Option(metavar="A,B…", help="Names of the systems; by default of their files.")
+        str, typer.Option(metavar="A,B…", help="Names of the systems; by default their file names.")
     ] = "",
     punct: Annotated[
         Punct,
@@ -127,13 +130,13 @@ def analyse(
         list[str] | None,
         typer.Option(
             metavar="BY=N,N…",
-            help="Lower ends of the bins of a plot, such as sentence_length=1,10,20; can be "
+            help="Lower bounds of the bins of a plot, such as sentence_length=1,10,20; can be "
             "repeated.",
         ),
     ] = None,
     sentences: Annotated[
         int,
-        typer.Option(min=0, help="Number of sentences to draw on which the systems differ most."),
+        typer.Option(min=0, help="Number of sentences to show, where the systems differ most."),
     ] = 20,
 ) -> None:
     """Plot where systems are right and wrong, as in the paper's figure 4.
@@ -169,21 +172,21 @@ def speed(
     models: Annotated[list[str], typer.Argument(metavar="MODEL…", help="Model folders.")],
     treebank: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE", help="Treebank whose words to parse; by default made-up sentences."
-        ),
+        typer.Option(metavar="FILE", help="Treebank to parse; by default, sentences are made up."),
     ] = None,
     threads: Annotated[int, typer.Option(min=1, help="Number of threads.")] = 1,
-    repeat: Annotated[int, typer.Option(min=1, help="Number of runs; the medians are shown.")] = 3,
+    repeat: Annotated[
+        int, typer.Option(min=1, help="Number of measured runs; medians are shown.")
+    ] = 3,
     json_: Json = False,
 ) -> None:
-    """Measure sentences and words per second by sentence length, on the CPU and, if any, on CUDA.
+    """Measure sentences and words per second by sentence length, on CPU and, if present, CUDA.
 
     The last two columns leave out the encoder and the BiLSTM; scoring, decoding and relations
-    remain. Models take turns, each after one run that is not counted.
+    remain. Models take turns, each after one warm-up run that is not counted.
     """
     if len(set(models)) < len(models):
-        raise HeadspanError("the same model twice; expected different models")
+        raise HeadspanError("a model is named twice; expected different models")
     from headspan import conllu
     from headspan.experiments.speed_by_length import made_up, speeds
     from headspan.model.parser import Parser

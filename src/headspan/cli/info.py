@@ -17,8 +17,8 @@ def info(
         str | None,
         typer.Argument(
             metavar="MODEL",
-            help="Model folder, or the name of an embedded model; without it, the installation "
-            "is described.",
+            help="Model folder, or the name of a model that comes with headspan; without it, "
+            "the installation is described.",
         ),
     ] = None,
     json_: Json = False,

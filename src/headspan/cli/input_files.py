@@ -30,8 +30,7 @@ def sentences(name: str, segment: Segment) -> Iterator[Sentence]:
     if name != "-" and not _exists(name):
         if _FILE_NAME.fullmatch(name):
             raise HeadspanError(
-                f"{name}: there is no such file (pass a text that looks like a file name on "
-                "standard input)"
+                f"{name}: there is no such file (to parse this as text, pass it on standard input)"
             )
         yield from segment(iter([name]))
         return

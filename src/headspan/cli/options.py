@@ -1,4 +1,4 @@
-"""Options and output that several verbs share."""
+"""Options and output that several commands share."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ SkipBad = Annotated[
 Model = Annotated[
     str,
     typer.Option(
-        "--model", "-m", metavar="MODEL", help="Model folder, or the name of an embedded model."
+        "--model",
+        "-m",
+        metavar="MODEL",
+        help="Model folder, or the name of a model that comes with headspan.",
     ),
 ]
 Int8 = Annotated[

@@ -53,7 +53,7 @@ def parse(
     format: Annotated[
         _Format,
         typer.Option(
-            help="Output format; json has one line per sentence, tree is a drawing to read."
+            help="Output format; json has one line per sentence, tree is a drawing in text."
         ),
     ] = "conllu",
     pretokenized: Pretokenized = False,
@@ -65,7 +65,9 @@ def parse(
     best: Annotated[
         int,
         typer.Option(
-            metavar="K", min=1, help="Number of best trees per sentence; more than 1 needs json."
+            metavar="K",
+            min=1,
+            help="Number of best trees per sentence; above 1, it needs --format json.",
         ),
     ] = 1,
     retag: Retag = False,

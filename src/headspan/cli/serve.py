@@ -17,7 +17,7 @@ def serve(
     int8: Int8 = False,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 chooses a free one.")
     ] = 8000,
     allow_origin: Annotated[
         list[str] | None,
@@ -30,13 +30,15 @@ def serve(
     max_body: Annotated[
         int, typer.Option(metavar="BYTES", help="Largest request body, in bytes.")
     ] = 4 << 20,
-    max_words: Annotated[int, typer.Option(metavar="N", help="Most words per request.")] = 20_000,
-    max_sentence: Annotated[int, typer.Option(metavar="N", help="Most words per sentence.")] = 200,
+    max_words: Annotated[
+        int, typer.Option(metavar="N", help="Largest number of words per request.")
+    ] = 20_000,
+    max_sentence: Annotated[
+        int, typer.Option(metavar="N", help="Largest number of words per sentence.")
+    ] = 200,
     max_waiting: Annotated[
         int,
-        typer.Option(
-            metavar="N", help="Most words waiting to be parsed, over all requests together."
-        ),
+        typer.Option(metavar="N", help="Largest number of words waiting, over all requests."),
     ] = 100_000,
 ) -> None:
     """Serve a parser over HTTP, with a page at / to try it.

@@ -19,9 +19,14 @@ if TYPE_CHECKING:
 
 def train(
     context: typer.Context,
-    config: Annotated[str, typer.Argument(metavar="CONFIG.toml", help="Configuration, in TOML.")],
+    config: Annotated[
+        str, typer.Argument(metavar="CONFIG.toml", help="Configuration file, in TOML.")
+    ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder of the run.")
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FOLDER", help="Folder for the model, checkpoint and log."
+        ),
     ],
     resume: Annotated[
         bool,

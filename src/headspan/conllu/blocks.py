@@ -75,7 +75,7 @@ class BlockParser:
             return raw.decode()
         except UnicodeDecodeError as error:
             line = block.start + raw.count(b"\n", 0, error.start)
-            self._fail(line, f"the byte 0x{raw[error.start]:02x}, which is not UTF-8", "UTF-8")
+            self._fail(line, f"the invalid byte 0x{raw[error.start]:02x}", "UTF-8")
 
     def _annotated(
         self, lines: list[str], comment_lines: int, start: int, layout: Layout
@@ -184,8 +184,8 @@ class BlockParser:
         for head, line in zip(heads, line_numbers, strict=True):
             if head == "_" or (head in head_of and head_of[head] <= n):
                 continue
-            problem = "outside the sentence" if _NUMBER.fullmatch(head) else "that is not a number"
-            self._fail(line, f"the head {shown(head)} {problem}", f"0 to {n}, or _")
+            problem = "outside the sentence" if _NUMBER.fullmatch(head) else "not a number"
+            self._fail(line, f"the head {shown(head)}, which is {problem}", f"0 to {n}, or _")
         raise AssertionError("a wrong head was reported, but all heads are right")
 
     def _fail(self, line: int, found: str, expected: str) -> NoReturn:

@@ -115,7 +115,7 @@ class Chunk:
 
     @property
     def location(self) -> str:
-        """Where it begins in the corpus, for messages."""
+        """The place in the corpus where it begins, for messages."""
         if not self.parts:
             return "the end" if self.last else self.name
         return f"{self.parts[0].file}:{self.parts[0].line}"
@@ -167,7 +167,7 @@ class Shard:
     input_sha256: str
     """The chunk's fingerprint."""
     start: str
-    """Where the chunk begins in the corpus."""
+    """The place in the corpus where the chunk begins."""
     name: str = ""
     """The name of the file; empty if the chunk as a whole failed."""
     size: int = 0

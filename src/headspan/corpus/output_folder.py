@@ -163,6 +163,8 @@ def open_folder(path: Path, settings: Mapping[str, Any]) -> Iterator[OutputFolde
     settings: everything that the result depends on, except the text. Raises HeadspanError if the
     folder was begun with other settings, holds something else, or is in use by another run.
     """
+    if path.is_file():
+        raise HeadspanError(f"{path}: is a file; expected a folder for the shards")
     try:
         path.mkdir(parents=True, exist_ok=True)
         begun = (path / PROGRESS).exists()
@@ -171,7 +173,7 @@ def open_folder(path: Path, settings: Mapping[str, Any]) -> Iterator[OutputFolde
             return
         if not begun and any(path.iterdir()):
             raise HeadspanError(
-                f"{path}: has other files in it; expected a new folder, or one to resume"
+                f"{path}: contains other files; expected a new folder, or one to resume"
             )
         progress = (path / PROGRESS).open("a+b")
     except OSError as error:

@@ -23,7 +23,7 @@ _BATCH = 1024
 
 @dataclass(frozen=True, slots=True)
 class CorpusOptions:
-    """How text is read and what is predicted, as for `headspan parse`."""
+    """The options for reading text and for predictions, as for `headspan parse`."""
 
     lines: bool = False
     pretokenized: bool = False
@@ -86,9 +86,9 @@ def _parses(
     parser: Parser, sentences: Sequence[_InputSentence], options: CorpusOptions
 ) -> Sequence[Parse | Exception]:
     """Parse sentences together or, if that fails, one by one, with the error of those that fail."""
-    wanted = {"confidence": options.confidence, "retag": options.retag}
+    requested = {"confidence": options.confidence, "retag": options.retag}
     try:
-        return parser.parse([one.sentence for one in sentences], **wanted)  # type: ignore[arg-type]
+        return parser.parse([one.sentence for one in sentences], **requested)  # type: ignore[arg-type]
     except Exception as error:
         if len(sentences) == 1:
             return [error]

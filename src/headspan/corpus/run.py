@@ -88,10 +88,11 @@ def parse_corpus(
 ) -> CorpusSummary:
     """Parse files into a folder of shards, or resume what an earlier call began there.
 
-    inputs: files, folders, or `-` for standard input. format, compress: of the shards. shard_size:
-    text per shard, in thousands of characters. processes: None for the number that suits this
-    machine. engine: what parses; None for processes of this machine. watch: called with the
-    progress after every shard. load: makes the parser in each process.
+    inputs: files, folders, or `-` for standard input. format, compress: the format and compression
+    of the shards. shard_size: text per shard, in thousands of characters. processes: None for the
+    number that suits this machine. engine: the engine that parses; None for processes of this
+    machine. watch: called with the progress after every shard. load: makes the parser in each
+    process.
     """
     check_choice("format", format, ShardFormat)
     check_choice("compress", compress, Compression)

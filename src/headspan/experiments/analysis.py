@@ -100,12 +100,14 @@ def _compare(first: System, second: System, folder: Path, *, samples: int, most:
 def _checked(bins: Mapping[str, Bins]) -> Mapping[str, Bins]:
     for by, ends in bins.items():
         if by not in FIGURE_4:
-            raise HeadspanError(f"bins for {by!r}; expected {', '.join(FIGURE_4)}")
+            raise HeadspanError(f"unknown bins {by!r}; expected one of {', '.join(FIGURE_4)}")
         least = 0 if by == "root_distance" else 1
         # a lower start would include words without a number, a higher one would leave words out
         if not ends or ends[0] != least or any(a >= b for a, b in pairwise(ends)):
             numbers = ", ".join(map(str, ends))
-            raise HeadspanError(f"bins of {by} are {numbers}; expected rising numbers from {least}")
+            raise HeadspanError(
+                f"the bins of {by} are {numbers}; expected increasing numbers from {least}"
+            )
     return bins
 
 
@@ -113,14 +115,16 @@ def _named(systems: Sequence[str], names: Sequence[str]) -> list[str]:
     if not systems:
         raise HeadspanError("there is no system; expected one or more parses of the treebank")
     if names and len(names) != len(systems):
-        raise HeadspanError(f"{len(names)} names for {len(systems)} systems; expected one each")
+        raise HeadspanError(
+            f"the number of names is {len(names)}; expected {len(systems)}, one per system file"
+        )
     if not all(names):
         raise HeadspanError(f"names are {','.join(names)!r}; expected no empty name")
     result = list(names) or [Path(path).name.split(".")[0] for path in systems]
     if not names and len(set(result)) < len(result):  # the test.conllu.xz of several runs
         result = [Path(path).absolute().parent.name for path in systems]
     if not names and len(set(result)) < len(result):
-        raise HeadspanError(f"systems are called {', '.join(result)}; name them with --names")
+        raise HeadspanError(f"systems share a name: {', '.join(result)}; use --names")
     if len(set(result)) > plots.MOST:
         raise HeadspanError(f"{len(set(result))} systems; expected at most {plots.MOST} in a plot")
     parses = Counter(
@@ -128,7 +132,7 @@ def _named(systems: Sequence[str], names: Sequence[str]) -> list[str]:
     )
     for (name, path), count in parses.items():
         if count > 1:
-            raise HeadspanError(f"{path}: occurs {count} times for {name}; expected other seeds")
+            raise HeadspanError(f"{path}: is listed {count} times for {name}; expected once")
     return result
 
 

@@ -143,7 +143,7 @@ def unpack(archive: Path, pattern: re.Pattern[str], into: Path, *, beside: str) 
                 folder.mkdir(exist_ok=True)
                 _copy(content, folder / path.name)
     except (tarfile.TarError, EOFError, ValueError, zlib.error, LZMAError) as error:
-        what = str(error).partition("\n")[0].rstrip(":")  # then all that tarfile has tried
+        what = str(error).partition("\n")[0].rstrip(":")  # tarfile adds all that it has tried
         raise HeadspanError(f"{archive}: is not a complete .tgz archive: {what}") from error
     except OSError as error:
         raise unreadable(archive, error) from error
@@ -152,7 +152,9 @@ def unpack(archive: Path, pattern: re.Pattern[str], into: Path, *, beside: str) 
 
 def _check_member(member: tarfile.TarInfo, path: PurePosixPath, archive: Path, most: int) -> None:
     if path.is_absolute() or ".." in path.parts:
-        raise HeadspanError(f"{archive}: {member.name!r} leaves the archive; nothing was written")
+        raise HeadspanError(
+            f"{archive}: {member.name!r} points outside the archive; nothing was written"
+        )
     if not member.isreg():
         raise HeadspanError(f"{archive}: {member.name!r} is a link or device; expected a file")
     if not 0 <= member.size <= most:

@@ -92,7 +92,7 @@ def prepare_ctb(source: Path, output: Path, *, encoding: str = "utf-8") -> Prepa
         number = int(match[1])
         if number in by_number:
             raise HeadspanError(
-                f"{path}: is file {number}, and so is {by_number[number]}; expected one"
+                f"{path}: is file {number}, and so is {by_number[number]}; expected only one"
             )
         by_number[number] = path
     if not by_number:

@@ -84,7 +84,7 @@ def read_plan(path: str | Path, *, data: str | None = None) -> Plan:
     table = read_toml(path)
     plan = from_table(Plan, table, str(path))
     if not plan.grid:
-        raise HeadspanError(f"{path}: has no [[grid]]")
+        raise HeadspanError(f"{path}: has no [[grid]]; expected at least one")
     folder = Path(path).parent
     grids = []
     for number, grid in enumerate(plan.grid, 1):
@@ -101,7 +101,7 @@ def read_plan(path: str | Path, *, data: str | None = None) -> Plan:
 def _check(grid: Grid, where: str) -> None:
     for key in ("base", "treebanks", "structures", "losses", "seeds"):
         if not getattr(grid, key):
-            raise HeadspanError(f"{where}: {key} is empty")
+            raise HeadspanError(f"{where}: {key} is missing or empty")
     for key, known in (("structures", STRUCTURES), ("losses", LOSSES)):
         for name in getattr(grid, key):
             if name not in known:
@@ -124,7 +124,7 @@ def _check(grid: Grid, where: str) -> None:
     for setting in grid.set:
         key, equals, _ = setting.partition("=")
         if not equals:
-            raise HeadspanError(f"{where}: set has {setting!r}; expected training.epochs=5")
+            raise HeadspanError(f"{where}: set has {setting!r}; expected KEY=VALUE")
         if key.strip() in _GRID_KEYS:
             raise HeadspanError(
                 f"{where}: set has {key.strip()}; expected it in the grid's structures, losses, "

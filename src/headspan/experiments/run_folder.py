@@ -65,7 +65,9 @@ def read_folder(folder: Path, *, data: str | None = None) -> tuple[str, list[Run
     """
     path = folder / PLAN
     if not path.exists():
-        raise HeadspanError(f"{folder}: has no {PLAN}; expected a folder of `experiment run`")
+        raise HeadspanError(
+            f"{folder}: has no {PLAN}; expected the output of `headspan experiment run`"
+        )
     table = _read_json(path)
     if not isinstance(table, dict) or not isinstance(table.get("data"), str):
         raise HeadspanError(f"{path}: is not the plan of an experiment")
@@ -161,7 +163,7 @@ def read_log(folder: Path) -> list[dict[str, Any]]:
 
 
 def best_epoch(log: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The epoch with the best dev LAS, whose model was kept; of equals, the later."""
+    """The epoch with the best dev LAS, whose model was kept; if several are best, the last."""
     return max(log, key=lambda entry: (entry["dev_las"], entry["epoch"]), default=None)
 
 

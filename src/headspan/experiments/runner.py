@@ -70,7 +70,7 @@ def run_all(
     are asked to stop, and write a checkpoint. command: the command that runs `train` and `parse`.
     """
     if workers < 1:
-        raise HeadspanError(f"{workers} workers; expected at least one")
+        raise HeadspanError(f"workers is {workers}; expected at least 1")
     jobs = [RunProcess(run, folder / run.name, read_record(folder / run.name)) for run in runs]
     waiting = [job for job in jobs if not _other_settings(job) and job.record.state != "finished"]
     running: list[RunProcess] = []

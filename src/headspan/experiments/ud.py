@@ -99,7 +99,7 @@ def _prepare(
         raise HeadspanError(f"{source}: is UD {', '.join(sorted(named))}; expected UD {release}")
     parts = _find(folder, treebanks, output)
     if not parts:
-        raise HeadspanError(f"{source}: has none of {', '.join(treebanks)}")
+        raise HeadspanError(f"{source}: has none of the treebanks {', '.join(treebanks)}")
     prepared = Prepared()
     if not named:
         prepared.warnings.append(

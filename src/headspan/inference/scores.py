@@ -14,11 +14,11 @@ from headspan.inference.pieces import Piece
 Backend = Literal["kernels", "batched"]
 
 OK, NO_TREE, BAD_SCORE = 0, 1, 2
-"""How inference on a sentence ended."""
+"""The outcome of inference on a sentence."""
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether x is a torch tensor. If torch was never imported, nothing is."""
+    """Whether x is a torch tensor. Never, if torch has not been imported."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(x, torch.Tensor)
 

@@ -110,7 +110,7 @@ class Structure(ABC):
     """
 
     pieces: ClassVar[tuple[Piece, ...]]
-    """What is scored. Without arcs, the first piece must be enough to know the tree."""
+    """The scored pieces. Without arcs, the first piece must be enough to know the tree."""
     all_trees: ClassVar[bool] = True
     """Whether every projective tree can be built, so that another structure can stand in."""
     exponent: ClassVar[int] = 3
@@ -144,7 +144,7 @@ class Structure(ABC):
         return Kernels(best.best, sums.sums)
 
     def as_joint(self, *scores: Any) -> tuple[Any, ...]:
-        """The same scores for the structure `joint`: zeros for the pieces that are not ours.
+        """The same scores for the structure `joint`: zeros for the pieces that this structure lacks.
 
         Raises ScoresError if `joint` cannot stand in.
         """
@@ -461,7 +461,7 @@ class Structure(ABC):
     def sums(
         self, batch: ScoreBatch, threads: int | None, *, marginals: bool, arcs: bool = False
     ) -> Sums:
-        """Find log Z of every sentence, in float64, and the marginals that are wanted."""
+        """Find log Z of every sentence, in float64, and the marginals that are asked for."""
         status = np.zeros(batch.size, np.int64)
         if batch.backend == "batched":
             return self._sums_of_tensors(batch, status, marginals=marginals, arcs=arcs)

@@ -172,7 +172,7 @@ class _Actor:
             return {"error": str(error)}
 
     def _shard(self, chunk: Chunk) -> Shard:
-        """Write the shard, unless too many actors have died of it: Ray would try for ever."""
+        """Write the shard, unless too many actors have died of it: Ray would try forever."""
         if self._parser is None:
             self._parser = self._writer.parser()
         marks = self._writer.folder / f".headspan-{chunk.name}.tmp"  # one byte per try
@@ -191,7 +191,7 @@ def _cores() -> int:
 
 @contextmanager
 def _connected(address: str | None) -> Iterator[None]:
-    """Use the cluster that there is, or connect to one for the time being."""
+    """Use the present connection to a cluster, or connect for the duration of the block."""
     if ray.is_initialized():
         yield
         return

@@ -134,7 +134,7 @@ class HeadspanParser(Pipe):
         """Parse documents, in place."""
         if os.getpid() != self._process:
             # a process of nlp.pipe(n_process=…): the fork did not copy torch's threads, and waiting
-            # for them would take for ever
+            # for them would take forever
             import torch
 
             torch.set_num_threads(1)

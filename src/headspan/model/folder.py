@@ -66,7 +66,7 @@ def new_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def has_file(folder: Path, name: str) -> bool:
-    """Whether a folder has something of that name, be it a broken link."""
+    """Return whether a folder has something of that name, even a broken link."""
     return os.path.lexists(folder / name)
 
 

@@ -1,4 +1,4 @@
-"""ParseOptions: what a parser gives beside the best tree."""
+"""ParseOptions: the results of a parser besides the best tree."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ class ParseOptions:
     k: int = 1
     """Give this many of the best trees."""
     retag: bool = False
-    """Predict tags also where a sentence has some."""
+    """Predict tags even where a sentence has them."""

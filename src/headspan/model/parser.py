@@ -128,11 +128,14 @@ class Parser:
         confidence: also give the probability of every arc. k: also give the k best trees.
         constraints: for every sentence what its trees must and must not contain, or None; a
         constrained sentence gets the best projective tree. Sentences of more than 400 words get no
-        confidences and take no constraints. retag: predict tags also where a sentence has some.
+        confidences and take no constraints. retag: predict tags even where a sentence has them.
         All else stays. Raises HeadspanError for a sentence of more than 2,000 words.
         """
         if constraints is not None and len(constraints) != len(sentences):
-            raise HeadspanError(f"{len(constraints)} constraints for {len(sentences)} sentences")
+            raise HeadspanError(
+                f"found {len(constraints)} constraints for {len(sentences)} sentences; expected "
+                "one, or None, per sentence"
+            )
         options = ParseOptions(confidence=confidence, k=k, retag=retag)
         return list(self._pipe(sentences, constraints or repeat(None), options))
 

@@ -1,4 +1,4 @@
-"""A parser as a model folder: what each file holds, written and read.
+"""Write and read a parser as a model folder.
 
 A folder may come from a stranger. Its claims are checked before memory is taken for them: networks
 are built without memory first, and the tensors in the folder must fit them.
@@ -35,12 +35,13 @@ if TYPE_CHECKING:
 _P = TypeVar("_P", bound="Parser")
 
 FORMAT = 2
-"""The version of the format. What is in config.json beside the configuration:"""
+"""The version of the format."""
+# the keys of config.json besides the configuration
 _FORMAT, _TEMPERATURE, _TOKENIZER, _ENCODER = "format", "temperature", "tokenizer", "encoder"
-_SEGMENTER = "segmenter."  # before the names of the segmenter's tensors
-_SCALE = ".scale"  # behind the name of a tensor in int8: that of its scales
-_LARGE_TABLE = 1 << 20  # numbers
-_LARGEST_BUFFERS = 1 << 26  # numbers that an encoder holds beside its weights
+_SEGMENTER = "segmenter."  # prefix of the names of the segmenter's tensors
+_SCALE = ".scale"  # suffix of an int8 tensor's name: the tensor of its scales
+_LARGE_TABLE = 1 << 20  # in numbers
+_LARGEST_BUFFERS = 1 << 26  # numbers that an encoder holds besides its weights
 
 
 def save_parser(parser: Parser, path: str | os.PathLike[str], *, small: bool = False) -> None:
@@ -66,7 +67,7 @@ def save_parser(parser: Parser, path: str | os.PathLike[str], *, small: bool = F
         files.write_json(folder / files.CONFIG, about)
         files.write_json(folder / files.VOCABULARIES, parser.vocabularies.to_json())
         write_tensors(folder / files.WEIGHTS, tensors, {"format": "pt"})
-        (folder / files.WEIGHTS).chmod(0o644)  # safetensors lets nobody else read it
+        (folder / files.WEIGHTS).chmod(0o644)  # safetensors makes it readable by its owner only
         card = parser.card or "# A headspan model\n"
         (folder / files.CARD).write_text(card, encoding="utf-8")
 
@@ -82,7 +83,9 @@ def load_parser(kind: type[_P], folder: Path) -> _P:
         special, encoder_config = about.pop(_TOKENIZER, None), about.pop(_ENCODER, None)
         temperature = about.pop(_TEMPERATURE, 1.0)
         if not isinstance(temperature, float) or not 0 < temperature < math.inf:
-            raise HeadspanError(f"its temperature is {shown(temperature)}")
+            raise HeadspanError(
+                f"its temperature is {shown(temperature)}; expected a positive number"
+            )
         config = from_table(Config, about, str(folder))
         tensors, segmenter_tensors = _read_weights(folder)
         vocabularies = Vocabularies.from_json(
@@ -170,7 +173,7 @@ def _network(
     check_fit(network, tensors)
     buffers = sum(buffer.numel() for buffer in network.buffers())
     if buffers > _LARGEST_BUFFERS:
-        raise HeadspanError(f"its encoder holds {buffers:,} numbers beside its weights")
+        raise HeadspanError(f"its encoder holds {buffers:,} numbers besides its weights")
     if tokenizer is not None:
         _check_tokenizer(tokenizer, network)
     pretrained = network.inputs.encoder
@@ -210,7 +213,7 @@ def _packed(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _unpacked(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors before `_packed`, but for rounding."""
+    """The tensors before `_packed`, except for rounding."""
     large: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
         if name.endswith(_SCALE) and name.removesuffix(_SCALE) in tensors:

@@ -1,4 +1,4 @@
-"""All names that a model knows, by what they name."""
+"""All names that a model knows: labels, tags, words and characters."""
 
 from __future__ import annotations
 

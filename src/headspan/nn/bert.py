@@ -59,7 +59,9 @@ class Bert(nn.Module):
         if table["hidden_size"] % table["num_attention_heads"]:
             raise HeadspanError("the encoder's hidden size is not a multiple of its heads")
         if table["num_hidden_layers"] > _MOST_LAYERS:
-            raise HeadspanError(f"the encoder has {table['num_hidden_layers']} layers")
+            raise HeadspanError(
+                f"the encoder has {table['num_hidden_layers']} layers; at most {_MOST_LAYERS}"
+            )
         self.config = SimpleNamespace(**table)
         size, eps = table["hidden_size"], table["layer_norm_eps"]
         self.embeddings = _Embeddings(table)

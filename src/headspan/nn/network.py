@@ -29,7 +29,7 @@ _MOST_LAYERS = 100
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The trees and tags to learn; −1 behind the ends. Trees are projective."""
+    """The trees and tags to learn; −1 beyond the ends. Trees are projective."""
 
     heads: Tensor
     """(B, N)"""
@@ -52,7 +52,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class PredictedTrees:
-    """One tree for every sentence of a batch; −1 behind the ends."""
+    """One tree for every sentence of a batch; −1 beyond the ends."""
 
     heads: NDArray[np.int64]
     """(B, N)"""
@@ -92,7 +92,9 @@ class Network(nn.Module):
             else None
         )
         if model.lstm_layers > _MOST_LAYERS:
-            raise HeadspanError(f"model.lstm_layers is {model.lstm_layers}; at most {_MOST_LAYERS}")
+            raise HeadspanError(
+                f"model.lstm_layers is {model.lstm_layers}; expected {_MOST_LAYERS} at most"
+            )
         self.model = model
         self.reserved = sizes.reserved
         self.inputs = WordVectors(model, sizes, pretrained)

@@ -24,16 +24,16 @@ class PieceScores(Protocol):
 
     @property
     def device(self) -> torch.device:
-        """Where they are."""
+        """The device of the scores."""
         ...
 
     @property
     def pending(self) -> int:
-        """How many numbers `dense` would have to make."""
+        """The count of numbers that `dense` would have to compute."""
         ...
 
     def dense(self) -> Tensor:
-        """All of them, (B, …), as inference takes them."""
+        """All scores, (B, …), as inference takes them."""
         ...
 
     def cells(self, b: Tensor, *cell: Tensor) -> Tensor:
@@ -41,7 +41,7 @@ class PieceScores(Protocol):
         ...
 
     def sentences(self, rows: list[int], longest: int) -> PieceScores:
-        """Those of some sentences, with room for so many words."""
+        """The scores of some sentences, with room for this many words."""
         ...
 
 
@@ -66,12 +66,12 @@ class DenseScores:
 
     @property
     def device(self) -> torch.device:
-        """Where they are."""
+        """The device of the scores."""
         return self.scores.device
 
     @property
     def pending(self) -> int:
-        """None have to be made."""
+        """Nothing has to be computed."""
         return 0
 
     def dense(self) -> Tensor:
@@ -83,7 +83,7 @@ class DenseScores:
         return self.scores[(b, *cell)]
 
     def sentences(self, rows: list[int], longest: int) -> DenseScores:
-        """Those of some sentences, with room for so many words."""
+        """The scores of some sentences, with room for this many words."""
         room = (slice(longest + 1),) * (self.scores.ndim - 1)
         return DenseScores(self.scores[rows][(slice(None), *room)])
 
@@ -103,12 +103,12 @@ class FactoredSpanScores:
 
     @property
     def device(self) -> torch.device:
-        """Where they are."""
+        """The device of the scores."""
         return self.posts.device
 
     @property
     def pending(self) -> int:
-        """How many numbers `dense` would have to make."""
+        """The count of numbers that `dense` would have to compute."""
         sentences, posts, _ = self.posts.shape
         return sentences * posts**3
 
@@ -131,14 +131,14 @@ class FactoredSpanScores:
         return (spans * self.words[b, k]).sum(-1) + self.offsets[b, k]
 
     def sentences(self, rows: list[int], longest: int) -> FactoredSpanScores:
-        """Those of some sentences, with room for so many words."""
+        """The scores of some sentences, with room for this many words."""
         last = longest + 1
         return FactoredSpanScores(
             self.posts[rows, :last], self.bias, self.words[rows, :last], self.offsets[rows, :last]
         )
 
     def by_rows(self, b: int, n: int) -> SpanScoreRows:
-        """Those of sentence b, which has n words, to be asked for row by row."""
+        """The scores of sentence b, which has n words, handed out row by row."""
         return SpanScoreRows(self.sentences([b], n), n)
 
     def rows_per_block(self, n: int) -> int:

@@ -51,8 +51,8 @@ class PretrainedEncoder(nn.Module):
         device = next(self.encoder.parameters()).device
         if int(subwords.ids.max()) >= self.subwords:
             raise HeadspanError(
-                f"the tokenizer has a subword {int(subwords.ids.max())}; "
-                f"the encoder knows {self.subwords}"
+                f"the tokenizer has the subword number {int(subwords.ids.max())}; "
+                f"the encoder has {self.subwords} subwords"
             )
         ids = subwords.ids.to(device)
         positions = torch.arange(ids.shape[1], device=device)

@@ -15,7 +15,7 @@ from headspan.nn.layers import Projection, SharedDropout, with_one
 from headspan.nn.piece_scores import DenseScores, FactoredSpanScores
 
 _FAMILY = 4  # children whose relations to their parent are scored together
-_FAMILIES = 256  # at a time where no gradient is wanted
+_FAMILIES = 256  # at a time where no gradient is needed
 
 
 class SpanScorer(nn.Module):

@@ -55,7 +55,7 @@ class Tagger(nn.Module):
 
 
 def tag_loss(scores: Sequence[Tensor], gold: Sequence[Tensor]) -> Tensor:
-    """Cross-entropy, summed over words and columns. gold: (B, N) per column, −1 behind the ends."""
+    """Cross-entropy, summed over words and columns. gold: (B, N) per column, −1 beyond the ends."""
     losses = [
         functional.cross_entropy(
             column[:, 1:-1].transpose(1, 2),

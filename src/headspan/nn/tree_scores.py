@@ -48,7 +48,7 @@ class TreeScores:
         *,
         gold: Tensor | None = None,
     ) -> Trees:
-        """The best trees, as NumPy arrays: of each sentence under its constraints, if it has some.
+        """The best trees, as NumPy arrays: of each sentence under its constraints, if any.
 
         gold: gold heads, (B, N); then the cost-augmented trees, without constraints. No gradient.
         """
@@ -63,12 +63,12 @@ class TreeScores:
         if free:
             _fill(trees, free, self.sentences(free)._best(None))
         for rows in [bound] if self.fits else [[b] for b in bound]:
-            some = self.sentences(rows)
-            bound_trees = some.structure.best_tree(
-                *some._bounded_dense(), constraints=[constraints[b] for b in rows],
-                lengths=some.lengths, threads=torch.get_num_threads(),
+            chosen = self.sentences(rows)
+            constrained = chosen.structure.best_tree(
+                *chosen._bounded_dense(), constraints=[constraints[b] for b in rows],
+                lengths=chosen.lengths, threads=torch.get_num_threads(),
             )  # fmt: skip
-            _fill(trees, rows, _arrays(bound_trees))
+            _fill(trees, rows, _arrays(constrained))
         return trees
 
     def _best(self, gold: Tensor | None) -> Trees:
@@ -132,8 +132,8 @@ class TreeScores:
         for n in self.lengths.tolist():
             if n > limits.LONGEST_DENSE:
                 raise HeadspanError(
-                    f"a sentence of {n:,} words; constraints and the k best trees go up to "
-                    f"{limits.LONGEST_DENSE}"
+                    f"a sentence has {n:,} words; with constraints or k best trees, it may have "
+                    f"{limits.LONGEST_DENSE} at most"
                 )
         return self.dense()
 
@@ -144,10 +144,10 @@ def _no_trees(lengths: Tensor, longest: int) -> Trees:
     return Trees(heads, np.full((size, longest, 2), -1, np.int64), np.zeros(size), lengths.numpy())
 
 
-def _fill(trees: Trees, rows: list[int], some: Trees) -> None:
-    width = some.heads.shape[1]
-    trees.heads[rows, :width], trees.spans[rows, :width] = some.heads, some.spans
-    trees.scores[rows] = some.scores
+def _fill(trees: Trees, rows: list[int], new: Trees) -> None:
+    width = new.heads.shape[1]
+    trees.heads[rows, :width], trees.spans[rows, :width] = new.heads, new.spans
+    trees.scores[rows] = new.scores
 
 
 def _arrays(trees: Trees) -> Trees:

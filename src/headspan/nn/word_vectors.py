@@ -30,7 +30,7 @@ class VocabularySizes:
     tags: tuple[int, ...]
     """Tags of each column that is predicted."""
     reserved: int
-    """How many numbers at the start of each vocabulary are not predicted."""
+    """The count of numbers at the start of each vocabulary that are not predicted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,9 @@ class WordVectors(nn.Module):
             ("characters", e.characters, sizes.characters),
         ):
             if vectors and known <= sizes.reserved:
-                raise HeadspanError(f"the model learns vectors of {name}, but knows none")
+                raise HeadspanError(
+                    f"the model has embeddings of {name}, but its vocabulary is empty"
+                )
         if e.words:
             self.words = nn.Embedding(sizes.words, e.words, padding_idx=0)
             size += e.words

@@ -1,4 +1,4 @@
-"""The one exception type that a user of headspan has to know, and what its messages are made of."""
+"""The one exception type that a user of headspan has to know, and helpers for its messages."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 
 class HeadspanError(Exception):
-    """Something that a user gave to headspan cannot be used; the message says what and why."""
+    """Input, an option or a file that cannot be used; the message says what is wrong."""
 
 
 @contextmanager

@@ -30,7 +30,7 @@ UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError)
 
 
 def open_input(path: PathLike, opened: ExitStack) -> BinaryIO:
-    """The bytes of a file, or of standard input for `-`, decompressed if need be.
+    """The bytes of a file, or of standard input for `-`, decompressed if necessary.
 
     Compression is recognised by the first bytes, so it works for standard input too. `opened`
     closes the files.
@@ -221,7 +221,7 @@ def _remove(path: Path) -> None:
 
 
 class _File(io.FileIO):
-    """A file whose errors of writing name the file that it will become."""
+    """A file whose write errors name the file that it will become."""
 
     def __init__(self, path: Path, name: PathLike, mode: str) -> None:
         self.final_name = name
@@ -244,7 +244,9 @@ def _opened(path: Path, name: PathLike, mode: str) -> BinaryIO:
 
 
 def _unwritable(path: PathLike, error: OSError) -> HeadspanError:
-    return HeadspanError(f"{os.fspath(path)}: cannot be written: {reason(error)}")
+    folder = Path(path).parent
+    why = reason(error) if folder.exists() else f"there is no folder {folder}"
+    return HeadspanError(f"{os.fspath(path)}: cannot be written: {why}")
 
 
 @contextmanager
@@ -265,5 +267,5 @@ def unreadable(path: PathLike, error: Exception) -> HeadspanError:
 
 
 def reason(error: Exception) -> str:
-    """Why a file could not be read or written, for a message."""
+    """The reason why a file could not be read or written, for a message."""
     return (getattr(error, "strerror", None) or str(error)).lower()

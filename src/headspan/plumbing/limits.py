@@ -1,4 +1,4 @@
-"""How long a sentence may be. Longer ones are refused before they take time and memory."""
+"""Limits on the length of a sentence. Longer ones are refused before they take resources."""
 
 from __future__ import annotations
 

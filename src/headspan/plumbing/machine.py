@@ -1,4 +1,4 @@
-"""The cores and the memory that this process may use, and the ends of other processes."""
+"""The cores and the memory that this process may use, and how other processes ended."""
 
 from __future__ import annotations
 

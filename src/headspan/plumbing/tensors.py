@@ -42,9 +42,9 @@ def check_fit(module: nn.Module, tensors: Mapping[str, Tensor]) -> None:
         what = "is missing" if name in expected else "does not belong to the model"
         raise HeadspanError(f"the tensor {named(name)} {what}")
     for name, tensor in tensors.items():
-        own = expected[name]
-        if (tensor.shape, tensor.dtype) != (own.shape, own.dtype):
+        fitting = expected[name]
+        if (tensor.shape, tensor.dtype) != (fitting.shape, fitting.dtype):
             raise HeadspanError(
                 f"the tensor {name} has the shape {tuple(tensor.shape)} and the type "
-                f"{tensor.dtype}; expected {tuple(own.shape)} and {own.dtype}"
+                f"{tensor.dtype}; expected {tuple(fitting.shape)} and {fitting.dtype}"
             )

@@ -65,7 +65,7 @@ def compare_runs(
     several runs are not independent. The variation between seeds is not measured.
     """
     if not first or len(first) != len(second):
-        raise ScoringError(f"cannot pair {len(first)} runs with {len(second)}")
+        raise ScoringError(f"cannot pair {len(first)} runs with {len(second)}; expected as many")
     for one in (*first, *second):
         if (
             one.gold.sentence_ranges != first[0].gold.sentence_ranges

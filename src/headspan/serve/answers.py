@@ -26,12 +26,12 @@ def make_job(request: ParseRequest, parser: Parser, limits: Limits) -> ParseJob:
 
     Sentences are checked at once; those of a raw text, when it has been segmented.
     """
-    wanted = ParseOptions(request.confidence, request.best, request.retag)
+    options = ParseOptions(request.confidence, request.best, request.retag)
     constraints = read_constraints(request.constraints, limits)
     if request.text is not None:
         words = min(len(request.text) // _CHARACTERS_PER_WORD + 1, limits.words)
         segmented = within(parser.sentences([request.text], lines=request.lines), limits)
-        return ParseJob(segmented, words, wanted, constraints)
+        return ParseJob(segmented, words, options, constraints)
     if request.words is not None:
         checked = within(map(Sentence.from_words, request.words), limits)
     else:
@@ -40,7 +40,7 @@ def make_job(request: ParseRequest, parser: Parser, limits: Limits) -> ParseJob:
         sentences = list(checked)
     except HeadspanError as error:
         raise RefusalError(Refusal.UNUSABLE, f"conllu: {error}") from None
-    return ParseJob(sentences, sum(map(len, sentences)), wanted, constraints)
+    return ParseJob(sentences, sum(map(len, sentences)), options, constraints)
 
 
 def make_answer(request: ParseRequest, parses: list[Parse], limits: Limits) -> bytes:

@@ -38,8 +38,8 @@ class ParseJob:
     sentences: Iterable[Sentence]
     """Drawn one by one when they are needed, so that segmenting a text takes turns, too."""
     words: int
-    """Roughly how many words the sentences have."""
-    wanted: ParseOptions = field(default_factory=ParseOptions)
+    """The approximate number of words in the sentences."""
+    options: ParseOptions = field(default_factory=ParseOptions)
     constraints: Mapping[int, Constraints] = field(default_factory=dict)
     """By the number of the sentence, from 1."""
     result: Future[list[Parse]] = field(default_factory=Future)
@@ -126,7 +126,7 @@ class Batcher:
 
     @property
     def waiting(self) -> int:
-        """Roughly how many words are waiting or being parsed."""
+        """The approximate number of words that are waiting or being parsed."""
         with self._changed:
             return sum(self._waiting.values())
 
@@ -201,15 +201,15 @@ class Batcher:
         units = [unit for unit in units if not unit.job.result.done()]
         if not units:
             return
-        wanted = units[0].job.wanted
+        options = units[0].job.options
         constraints = [unit.constraints for unit in units] if units[0].constraints else None
         try:
             parses = self.parser.parse(
                 [unit.sentence for unit in units],
-                confidence=wanted.confidence,
-                k=wanted.k,
+                confidence=options.confidence,
+                k=options.k,
                 constraints=constraints,
-                retag=wanted.retag,
+                retag=options.retag,
             )
         except Exception as error:
             if len(units) == 1:
@@ -241,5 +241,5 @@ def _alike(units: list[_Unit]) -> list[list[_Unit]]:
     """Group units that can be parsed together; constraints, which can fail, are kept apart."""
     groups: defaultdict[tuple[ParseOptions, bool], list[_Unit]] = defaultdict(list)
     for unit in units:
-        groups[unit.job.wanted, unit.constraints is not None].append(unit)
+        groups[unit.job.options, unit.constraints is not None].append(unit)
     return list(groups.values())

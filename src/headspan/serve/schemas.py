@@ -53,7 +53,7 @@ class ParseRequest(_Strict):
         inputs = [name for name in ("text", "words", "conllu") if getattr(self, name) is not None]
         if len(inputs) != 1:
             raise ValueError(
-                f"expected one of text, words and conllu, found {' and '.join(inputs) or 'none'}"
+                f"found {' and '.join(inputs) or 'no input'}; expected one of text, words, conllu"
             )
         if self.format == "conllu" and (self.best > 1 or self.draw is not None):
             raise ValueError("best and draw need the format json")
@@ -160,10 +160,10 @@ def request_schema() -> dict[str, Any]:
 
 
 def _sentence(problem: Any) -> str:
-    """One sentence for what pydantic says."""
+    """One sentence for a problem that pydantic reports."""
     place = [str(part) for part in problem["loc"]]
     if problem["type"] == "extra_forbidden":  # the last part can be any text
-        return f"{'.'.join(place[:-1]) or 'the request'} has no field {shown(place[-1])}"
+        return f"unknown field {shown(place[-1])} in {'.'.join(place[:-1]) or 'the request'}"
     where = ".".join(place)
     what: str = problem["msg"].removeprefix("Value error, ")
     if problem["type"] == "json_invalid":

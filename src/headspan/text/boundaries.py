@@ -1,4 +1,4 @@
-"""Where tokens and sentences end: the tagger's scores, within what the text allows.
+"""The ends of tokens and sentences: the tagger's scores, within the limits of the text.
 
 White space ends a token, except between characters that training saw around a space inside one
 (`1 000`). The end of a paragraph ends a sentence. An accent or a joined emoji is never separated

@@ -38,7 +38,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Noise:
-    """Random changes of the training text, so that the tagger can do without what others lack.
+    """Random changes of the training text, so that the tagger copes with other texts.
 
     The fields are shares of the paragraphs or sentences.
     """

@@ -104,7 +104,7 @@ def confidences(
 
 
 def cross_entropy(confidences: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
-    """The mean of −log of the probability of what is the case."""
+    """The mean of −log of the probability of the actual outcome."""
     clipped = confidences.clip(1e-6, 1 - 1e-6)
     return float(-np.log(np.where(right, clipped, 1 - clipped)).mean())
 

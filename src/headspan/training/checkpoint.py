@@ -1,4 +1,4 @@
-"""Where a run stands, in one safetensors file that is replaced whole.
+"""The state of a run, in one safetensors file that is replaced as a whole.
 
 Weights and moments are tensors; the rest is JSON in the file's header.
 """
@@ -33,7 +33,7 @@ def save_checkpoint(
 def load_checkpoint(
     path: Path, network: nn.Module, optimizer: torch.optim.Optimizer
 ) -> dict[str, Any]:
-    """Put a run back to where it stood; returns the rest of its state."""
+    """Restore a run from its checkpoint; return the rest of its state."""
     tensors, state = _read(path)
     weights = _below(tensors, "network.")
     moments: dict[int, dict[str, Tensor]] = {}

@@ -1,4 +1,4 @@
-"""What happens in training, for those who watch it."""
+"""The events of training, for functions that watch it."""
 
 from __future__ import annotations
 
@@ -41,4 +41,4 @@ class EpochDone:
 
 Event: TypeAlias = StepDone | EpochDone | SegmenterEpoch
 Watch: TypeAlias = Callable[[Event], None]
-"""Is told about every step, every epoch, and every epoch of the segmenter."""
+"""A function that is called after every step and epoch, those of the segmenter included."""

@@ -51,7 +51,7 @@ class Stopped(HeadspanError):  # noqa: N818 (it is not an error)
 
 @dataclass
 class TrainingState:
-    """Where a run stands."""
+    """The progress of a run."""
 
     epoch: int = 0
     """Epochs done."""
@@ -336,7 +336,7 @@ def rate(place: float, epochs: int, warmup: float) -> float:
     """The share of the peak learning rate, `place` epochs into training: up, then down to 0.
 
     Batches are cut anew in every epoch, so the number of steps is not known in advance, as torch's
-    schedulers would have it.
+    schedulers require.
     """
     if place < warmup:
         return place / warmup

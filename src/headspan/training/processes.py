@@ -26,7 +26,7 @@ _PATIENCE = timedelta(days=1)  # for the first process, which may be training a 
 def joined() -> Iterator[None]:
     """Join the other processes if torchrun started this one; then the process ends with the block.
 
-    It exits at once, without Python's clean-up, in which running threads of gloo now and then abort
+    It exits at once, without Python's clean-up, in which running threads of gloo sometimes abort
     a process that has done all its work.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
@@ -65,7 +65,7 @@ def _others() -> Iterator[None]:
         yield
     except RuntimeError as error:
         raise HeadspanError(
-            "another process of this training is gone; resume with --resume from the last "
+            "another process of this training has ended; resume with --resume from the last "
             f"checkpoint ({str(error).splitlines()[0]})"
         ) from error
 
@@ -75,7 +75,7 @@ def device(name: str) -> torch.device:
     if name == "cpu" or (name == "auto" and not torch.cuda.is_available()):
         return torch.device("cpu")
     if not torch.cuda.is_available():
-        raise HeadspanError("training.device is cuda, but torch finds no GPU here")
+        raise HeadspanError("training.device is cuda, but torch has found no GPU")
     return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
 
 

@@ -1,4 +1,4 @@
-"""Destinations of losses and scores beside log.jsonl."""
+"""Destinations of losses and scores besides log.jsonl."""
 
 from __future__ import annotations
 

@@ -38,9 +38,9 @@ class TrainingSet:
     spans: list[list[tuple[int, int]]]
     """For every sentence, the ends of each word's headed span."""
     dropped: dict[str, int]
-    """How many sentences were left out, by reason."""
+    """The number of sentences that were left out, by reason."""
     lifted: int
-    """How many sentences were made projective."""
+    """The number of sentences that were made projective."""
 
     @classmethod
     def choose(
@@ -91,7 +91,7 @@ class TrainingSet:
 
 
 def _unusable(sentence: Sentence, data: DataConfig, longest: int) -> str:
-    """Why a sentence cannot be learned from; empty if it can."""
+    """The reason why a sentence cannot be learned from; empty if it can."""
     if len(sentence) > longest:
         return f"more than {longest:,} words"
     try:
@@ -115,7 +115,7 @@ def _without_rare(sentences: list[Sentence], min_count: int) -> list[Sentence]:
 def read_treebank(path: str, what: str) -> list[Sentence]:
     """The sentences of a treebank; raises HeadspanError if one has no heads."""
     if not path:
-        raise HeadspanError(f"data.{what} is not given: expected a treebank in CoNLL-U or CoNLL-X")
+        raise HeadspanError(f"data.{what} is not set; expected a treebank in CoNLL-U or CoNLL-X")
     sentences = [s for s in conllu.read(path) if len(s)]
     if not sentences:
         raise HeadspanError(f"{path}: has no sentences")

@@ -13,7 +13,7 @@ its probability down to the terms of its sum in proportion to their weights,
     v(k|i,j) = exp(α(i,k) + γ(k,j) - α(i,j))                    the last child of a sequence
     u(k|i,j) = exp(γ(i,k) + α(k,j) - α(i,j))                    the first child of a sequence
 
-w is kept in the very array that ends up holding the marginals. Charts are float64 even for float32
+w is kept in the array that will hold the marginals. Charts are float64 even for float32
 scores: a sum of n scores of 10⁴ leaves float32 no digits for differences.
 
 Arc marginals need the head that α forgets. The right children of h are a sequence from h to its
