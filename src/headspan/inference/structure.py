@@ -144,7 +144,7 @@ class Structure(ABC):
         return Kernels(best.best, sums.sums)
 
     def as_joint(self, *scores: Any) -> tuple[Any, ...]:
-        """The same scores for the structure `joint`: zeros for the pieces that this structure lacks.
+        """The same scores for the structure `joint`, with zeros for the pieces that are missing.
 
         Raises ScoresError if `joint` cannot stand in.
         """
