@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any
 
 from headspan import conllu
-from headspan.corpus import Progress, parse_corpus
+from headspan.corpus import CorpusProgress, parse_corpus
 from headspan.text import raw_text
 from reporting import SHARED, arguments, needed, table, write_json
 
@@ -68,7 +68,7 @@ def _text(path: Path | None) -> str:
 
 
 def _run(text: Path, folder: Path, processes: int, model: str, size: int) -> dict[str, float]:
-    seen: list[tuple[float, Progress]] = []
+    seen: list[tuple[float, CorpusProgress]] = []
     before, started = _cpu(), time.perf_counter()
     summary = parse_corpus(
         [text], folder, model=model, processes=processes, shard_size=size,

@@ -16,7 +16,7 @@ import torch
 from safetensors.torch import save, save_file
 
 from headspan import conllu
-from headspan.text import Progress, raw_text, score_segmenter, train_segmenter
+from headspan.text import SegmenterEpoch, raw_text, score_segmenter, train_segmenter
 from reporting import SHARED, arguments, needed, table, write_json
 
 DEFAULT = SHARED / "treebanks/ud-2.16/en_ewt"
@@ -33,7 +33,7 @@ def main() -> None:
         for part in ("train", "dev")
     )
 
-    def watch(p: Progress) -> None:
+    def watch(p: SegmenterEpoch) -> None:
         print(
             f"epoch {p.epoch}: {time.process_time() - start:.0f} s, loss {p.loss:.4f}, tokens "
             f"{p.tokens:.2f}, words {p.words:.2f}, sentences {p.sentences:.2f}",

@@ -1,6 +1,6 @@
-"""Bytes as raw text: every character in one token, a tree for every sentence, in any pieces.
+"""Bytes as raw text: every character is in one token, and every sentence gets a tree.
 
-The first byte says what is done with the text beside finding its sentences.
+The first byte selects what is checked besides segmentation.
 """
 
 from collections.abc import Iterator
@@ -25,23 +25,23 @@ def seeds() -> Iterator[bytes]:
         "👩‍👩‍👧 e\u0301\u2028\u2029".encode(),
     )  # fmt: skip
     for number, text in enumerate(texts):
-        yield from (bytes([4 * (number + 2) + way]) + text for way in range(4))
+        yield from (bytes([4 * (number + 2) + kind]) + text for kind in range(4))
 
 
 def check(data: bytes) -> None:
     first, text = ord(data[:1] or b"\0"), data[1 : _LONGEST + 1].decode(errors="surrogateescape")
     sentences = list(parser().sentences([text]))
     _check_tokens(text, sentences)
-    place, way = divmod(first, 4)
-    if way == 0:
-        pieces = [text[:place], text[place:]]
+    number, kind = divmod(first, 4)
+    if kind == 0:
+        pieces = [text[:number], text[number:]]
         assert list(parser().sentences(pieces)) == sentences
-    elif way == 1:
+    elif kind == 1:
         _check_tokens(text, list(parser().sentences([text], lines=True)))
-    elif way == 2:
+    elif kind == 2:
         _check_tokens(text, list(parser().sentences([text], pretokenized=True)))
     else:
-        _check_parses(parser().parse(sentences, confidence=place % 2 == 0, k=1 + place % 3))
+        _check_parses(parser().parse(sentences, confidence=number % 2 == 0, k=1 + number % 3))
 
 
 def _check_parses(parsed: list[Parse]) -> None:
@@ -55,12 +55,12 @@ def _check_parses(parsed: list[Parse]) -> None:
 
 
 def _check_tokens(text: str, sentences: list[conllu.Sentence]) -> None:
-    """The tokens are what the text has between white space, where they say that they stand."""
+    """The tokens are the text between white space, at the positions that they state."""
     end = 0
     for sentence in sentences:
         for token in sentence.tokens:
-            said = dict(part.split("=") for part in token.misc.split("|"))
-            first, last = map(int, said["TokenRange"].split(":"))
+            fields = dict(field.split("=") for field in token.misc.split("|"))
+            first, last = map(int, fields["TokenRange"].split(":"))
             assert not text[end:first].strip(), (text, token)
             assert len("".join(token.form.split())) == len("".join(text[first:last].split()))
             end = last

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from headspan.corpus import Summary, parse_corpus
+from headspan.corpus import CorpusSummary, parse_corpus
 from headspan.corpus.chunks import Shard
-from headspan.corpus.output_folder import Folder
-from headspan.corpus.shards import Work
+from headspan.corpus.output_folder import OutputFolder
+from headspan.corpus.shards import ShardWriter
 from headspan.corpus.source import Source
 from text.made_up import made_up_treebank
 from training.conftest import treebank  # noqa: F401 (a fixture)
@@ -17,21 +17,23 @@ from training.conftest import treebank  # noqa: F401 (a fixture)
 from .fake import load
 
 
-def inline(source: Source, folder: Folder, work: Work) -> Generator[Shard, None, None]:
-    """The engine that parses here and now."""
-    parser = work.parser()
+def inline(
+    source: Source, folder: OutputFolder, writer: ShardWriter
+) -> Generator[Shard, None, None]:
+    """The engine that parses in this process."""
+    parser = writer.parser()
     for chunk in folder.remaining(source.chunks()):
-        yield work.shard(parser, chunk)
+        yield writer.write(parser, chunk)
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """All that is in a folder."""
+    """The contents of all files in a folder."""
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
 @pytest.fixture(scope="session")
 def no_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that passes for a model where nothing loads it."""
+    """A folder that passes for a model as long as nothing loads it."""
     folder = tmp_path_factory.mktemp("no_model")
     (folder / "config.json").write_text("{}", encoding="utf-8")
     return folder
@@ -39,9 +41,9 @@ def no_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def parse(no_model: Path) -> Any:
-    """parse_corpus with the parser that is none, in this process; small shards."""
+    """parse_corpus with the fake parser, in this process, with small shards."""
 
-    def call(inputs: list[Path], folder: Path, **options: Any) -> Summary:
+    def call(inputs: list[Path], folder: Path, **options: Any) -> CorpusSummary:
         settings = {"model": no_model, "load": load, "engine": inline, "shard_size": 1, **options}
         return parse_corpus(inputs, folder, **settings)
 
@@ -58,9 +60,9 @@ def paragraphs(count: int, start: int = 0) -> str:
 
 @pytest.fixture(scope="session")
 def model(tmp_path_factory: pytest.TempPathFactory, treebank: Path) -> Path:  # noqa: F811
-    """Untrained but for its segmenter: its trees are strange, and always the same."""
+    """A model whose segmenter alone is trained: its trees are strange, but always the same."""
     from headspan.config import Config, Data, Embeddings, Model
-    from headspan.text import Segmentation, Sizes, train_segmenter
+    from headspan.text import SegmenterSettings, SegmenterSizes, train_segmenter
     from headspan.training.loop import Trainer
 
     folder = tmp_path_factory.mktemp("model")
@@ -72,9 +74,9 @@ def model(tmp_path_factory: pytest.TempPathFactory, treebank: Path) -> Path:  # 
         ),
     )  # fmt: skip
     parser = Trainer(config, folder / "run").parser
-    small = Segmentation(
+    small = SegmenterSettings(
         epochs=1, steps=0, batch=8, window=200, learning_rate=1e-2, dropout=0.0,
-        sizes=Sizes(characters=8, convolution=16, words=8, lstm=16),
+        sizes=SegmenterSizes(characters=8, convolution=16, words=8, lstm=16),
     )  # fmt: skip
     parser.segmenter = train_segmenter(
         made_up_treebank(60, 1), made_up_treebank(10, 2), settings=small

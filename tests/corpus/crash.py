@@ -1,8 +1,8 @@
-"""A run of the corpus command's function in a process of its own, which may have to die.
+"""A run of parse_corpus in a process of its own, which may have to die.
 
 crash.py INPUT OUT MODEL N      die before the N-th step that changes the disk
-crash.py INPUT OUT MODEL all    die at every one of them in turn, and go on each time
-crash.py INPUT OUT MODEL run    two processes, until it is done or somebody kills it
+crash.py INPUT OUT MODEL all    die at each of them in turn, and resume each time
+crash.py INPUT OUT MODEL run    two processes, until they finish or are killed
 """
 
 import os
@@ -22,7 +22,7 @@ def call(source: str, folder: Path, model: str, **options: Any) -> None:
 
 
 def dying(step: int) -> None:
-    """From now on the step-th change of the disk is not made, and nothing after it."""
+    """From now on, die instead of making the step-th change of the disk."""
     left = step
 
     def counted(real: Callable[..., Any]) -> Callable[..., Any]:

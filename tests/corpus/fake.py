@@ -1,4 +1,4 @@
-"""A parser that needs no network: for tests of everything around it. Some words make trouble."""
+"""A parser without a network, for tests of everything around it. Some words make it fail."""
 
 import os
 import time
@@ -12,7 +12,7 @@ from headspan.text import sentences_from_lines
 
 
 class FakeParser:
-    """A line of text is a sentence; every word hangs on the one before."""
+    """A line of text is a sentence; the head of every word is the word before it."""
 
     def sentences(self, pieces: Iterable[str], **_: Any) -> Iterator[Sentence]:
         return sentences_from_lines("".join(pieces).splitlines(keepends=True))
@@ -36,8 +36,8 @@ class FakeParser:
                     os._exit(7)
             if word == "WAIT":
                 time.sleep(0.3)
-        found = sentence.with_parse(range(n), ["root", *["dep"] * (n - 1)][:n])
-        return Parse.of(found, confidences=(0.5,) * n if confidence else ())
+        parsed = sentence.with_parse(range(n), ["root", *["dep"] * (n - 1)][:n])
+        return Parse.of(parsed, confidences=(0.5,) * n if confidence else ())
 
 
 def load(model: str, threads: int) -> Any:

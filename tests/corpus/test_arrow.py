@@ -20,9 +20,9 @@ def documents() -> pa.Table:
 
 def test_documents_become_sentences(model: Path, documents: pa.Table) -> None:
     options = Options(pretokenized=True)
-    found = TableParser(model, options=options)(documents)
-    assert found.schema == schema()
-    *rows, long = found.to_pylist()
+    table = TableParser(model, options=options)(documents)
+    assert table.schema == schema()
+    *rows, long = table.to_pylist()
     assert [(row["document"], row["sent_id"]) for row in rows] == [
         ("a", "a-1"),
         ("a", "a-2"),
@@ -35,20 +35,22 @@ def test_documents_become_sentences(model: Path, documents: pa.Table) -> None:
     assert (long["document"], long["sent_id"], long["heads"]) == ("d", None, None)
     assert "2,001 words" in long["error"]
     again = parse_batches(documents.to_batches(max_chunksize=1), model=model, options=options)
-    assert pa.Table.from_batches(again) == found
+    assert pa.Table.from_batches(again) == table
 
 
-def test_words_and_confidences(model: Path) -> None:
+def test_given_words_and_confidences_become_columns(model: Path) -> None:
     documents = pa.table({"id": [7], "tokens": [[["The", "dog"], ["A", "cat"]]]})
-    found = TableParser(model, options=Options(confidence=True))(documents)
-    assert found.schema == schema(confidence=True)
-    rows = found.to_pylist()
+    table = TableParser(model, options=Options(confidence=True))(documents)
+    assert table.schema == schema(confidence=True)
+    rows = table.to_pylist()
     assert [row["sent_id"] for row in rows] == ["7-1", "7-2"]
-    assert all(0 <= chance <= 1 for row in rows for chance in row["confidences"])
+    assert all(0 <= confidence <= 1 for row in rows for confidence in row["confidences"])
     assert rows[0]["starts"] == [None, None]
 
 
-def test_no_documents_and_no_ids(model: Path, documents: pa.Table) -> None:
+def test_no_documents_give_an_empty_table_and_ids_are_required(
+    model: Path, documents: pa.Table
+) -> None:
     assert TableParser(model)(documents.slice(0, 0)) == schema().empty_table()
     with pytest.raises(HeadspanError, match="need the column id"):
         TableParser(model)(documents.drop_columns("id"))

@@ -1,4 +1,4 @@
-"""From files of all kinds to chunks: what a chunk holds, and what could not be read."""
+"""From files of all kinds to chunks, and to the input that could not be read."""
 
 import bz2
 import gzip
@@ -18,32 +18,34 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from headspan import HeadspanError
-from headspan.corpus.chunks import Chunk, Conll, Problem, Text, Words
+from headspan.corpus.chunks import Chunk, ConllPart, SkippedInput, TextPart, WordsPart
 from headspan.corpus.cutting import Cutter
 from headspan.corpus.source import Source
 
 WORD = "1\tdog\t_\t_\t_\t_\t0\troot\t_\t_\n"
 
 
-def chunks(*paths: object, size: int = 1000, root: Path | None = None) -> list[Chunk]:
+def read_chunks(*paths: object, size: int = 1000, root: Path | None = None) -> list[Chunk]:
     return list(Source(tuple(map(str, paths)), size, root or Path.cwd()).chunks())
 
 
-def problems(found: list[Chunk]) -> list[Problem]:
-    return [problem for chunk in found for problem in chunk.problems]
+def skipped(chunks: list[Chunk]) -> list[SkippedInput]:
+    return [item for chunk in chunks for item in chunk.skipped]
 
 
 @given(st.text("ab \n\r\u2029é", max_size=300), st.integers(1, 40), st.integers(1, 40))
-def test_a_text_is_cut_without_loss_wherever_it_arrives(text: str, most: int, step: int) -> None:
-    def cut(step: int) -> list[Text]:
-        cutter = Cutter("d", "f", most=most)
+def test_a_text_is_cut_without_loss_in_whatever_pieces_it_arrives(
+    text: str, max_size: int, step: int
+) -> None:
+    def cut(step: int) -> list[TextPart]:
+        cutter = Cutter("d", "f", max_size=max_size)
         pieces = [text[at : at + step] for at in range(0, len(text), step)]
         return [part for piece in pieces for part in cutter.add(piece)] + list(cutter.rest())
 
     parts = cut(step)
     assert parts == cut(len(text) + 1)
     for part in parts:
-        assert 0 < len(part.text) <= most
+        assert 0 < len(part.text) <= max_size
         assert part.text == text[part.offset : part.offset + len(part.text)]
         assert part.line == 1 + text.count("\n", 0, part.offset)
     left_out = list(text)
@@ -62,22 +64,22 @@ def test_a_text_is_cut_without_loss_wherever_it_arrives(text: str, most: int, st
         ("onetwothreefour", ["onetwothreef", "our"]),
     ],
 )
-def test_it_is_cut_at_the_best_place(text: str, expected: list[str]) -> None:
-    cutter = Cutter("d", "f", most=12)
+def test_a_text_is_cut_at_the_best_place(text: str, expected: list[str]) -> None:
+    cutter = Cutter("d", "f", max_size=12)
     parts = [*cutter.add(text), *cutter.rest()]
     assert [part.text for part in parts] == expected
-    assert [part.begins for part in parts] == [True, "\n\n" in text]
+    assert [part.begins_paragraph for part in parts] == [True, "\n\n" in text]
 
 
 def test_documents_share_chunks_and_are_not_cut(tmp_path: Path) -> None:
     for k in range(10):
         (tmp_path / f"{k}.txt").write_text(f"{k}" * 299, encoding="utf-8")
-    found = chunks(tmp_path)
-    assert [len(chunk.parts) for chunk in found] == [3, 3, 3, 1]
-    assert [chunk.number for chunk in found] == [0, 1, 2, 3]
-    assert [chunk.last for chunk in found] == [False, False, False, True]
-    assert sum(chunk.read for chunk in found) == 2990
-    assert found[0].name == "part-00000"
+    chunks = read_chunks(tmp_path)
+    assert [len(chunk.parts) for chunk in chunks] == [3, 3, 3, 1]
+    assert [chunk.number for chunk in chunks] == [0, 1, 2, 3]
+    assert [chunk.last for chunk in chunks] == [False, False, False, True]
+    assert sum(chunk.bytes_read for chunk in chunks) == 2990
+    assert chunks[0].name == "part-00000"
 
 
 def test_folders_mean_all_files_below_in_order(tmp_path: Path) -> None:
@@ -94,7 +96,7 @@ def test_folders_mean_all_files_below_in_order(tmp_path: Path) -> None:
 def test_an_empty_corpus_is_one_empty_chunk(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").touch()
     (tmp_path / "blank.txt").write_text("\n \n", encoding="utf-8")
-    assert chunks(tmp_path) == [Chunk(0, (), (), last=True)]
+    assert read_chunks(tmp_path) == [Chunk(0, (), (), last=True)]
 
 
 @pytest.mark.parametrize("kind", ["", ".gz", ".xz", ".bz2", ".zst"])
@@ -108,10 +110,12 @@ def test_compressed_or_not_is_the_same(tmp_path: Path, kind: str) -> None:
         ".zst": pyarrow.compress(text, codec="zstd", asbytes=True),
     }
     (tmp_path / f"a.txt{kind}").write_bytes(packed[kind])
-    found = chunks(f"a.txt{kind}", root=tmp_path)
-    assert len(found) > 5
-    assert "".join(p.text for c in found for p in c.parts if isinstance(p, Text)).encode() == text
-    assert not problems(found)
+    chunks = read_chunks(f"a.txt{kind}", root=tmp_path)
+    assert len(chunks) > 5
+    assert (
+        "".join(p.text for c in chunks for p in c.parts if isinstance(p, TextPart)).encode() == text
+    )
+    assert not skipped(chunks)
 
 
 def test_json_lines_and_parquet_are_the_same_documents(tmp_path: Path) -> None:
@@ -123,12 +127,12 @@ def test_json_lines_and_parquet_are_the_same_documents(tmp_path: Path) -> None:
     lines = [json.dumps({k: v for k, v in row.items() if v is not None}) for row in rows]
     (tmp_path / "a.jsonl").write_text("\n".join(lines) + "\n\n", encoding="utf-8")
     parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "a.parquet")
-    (from_json,) = chunks("a.jsonl", root=tmp_path)
-    (from_parquet,) = chunks("a.parquet", root=tmp_path)
+    (from_json,) = read_chunks("a.jsonl", root=tmp_path)
+    (from_parquet,) = read_chunks("a.parquet", root=tmp_path)
     assert from_json.parts == (
-        Text("first", "One.\n\nTwo.", "a.jsonl", 1),
-        Text("a.jsonl:2", "Three.", "a.jsonl", 2),
-        Words("a b", (("One", "."), ("Two", ".")), "a.jsonl", 3),
+        TextPart("first", "One.\n\nTwo.", "a.jsonl", 1),
+        TextPart("a.jsonl:2", "Three.", "a.jsonl", 2),
+        WordsPart("a b", (("One", "."), ("Two", ".")), "a.jsonl", 3),
     )
     assert [replace(p, file="", document="") for p in from_parquet.parts] == [
         replace(p, file="", document="") for p in from_json.parts
@@ -136,13 +140,17 @@ def test_json_lines_and_parquet_are_the_same_documents(tmp_path: Path) -> None:
     assert from_parquet.parts[1].document == "a.parquet:2"
 
 
-def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    for data, kind in ((b"Text.", Text), (WORD.encode(), Conll), (b'{"text": "a"}\n', Text)):
+def test_standard_input_is_recognised_by_its_content(monkeypatch: pytest.MonkeyPatch) -> None:
+    for data, kind in (
+        (b"TextPart.", TextPart),
+        (WORD.encode(), ConllPart),
+        (b'{"text": "a"}\n', TextPart),
+    ):
         stdin = SimpleNamespace(buffer=io.BufferedReader(io.BytesIO(data)))  # type: ignore[arg-type]
         monkeypatch.setattr(sys, "stdin", stdin)
-        (found,) = chunks("-")
-        assert isinstance(found.parts[0], kind)
-        assert found.parts[0].file == "standard input"
+        (chunk,) = read_chunks("-")
+        assert isinstance(chunk.parts[0], kind)
+        assert chunk.parts[0].file == "standard input"
     assert Source(("-",), 1000, Path()).bytes() is None
 
 
@@ -150,11 +158,11 @@ def test_conll_is_cut_between_sentences_and_keeps_its_documents(tmp_path: Path) 
     blocks = [f"# sent_id = {k}\n" + WORD * 30 for k in range(12)]
     blocks[3] = "# newdoc id = three\n" + blocks[3]
     (tmp_path / "a.conllu").write_text("\ufeff" + "\n".join(blocks), encoding="utf-8")
-    found = chunks("a.conllu", root=tmp_path)
-    parts = [part for chunk in found for part in chunk.parts]
-    assert len(found) > 2
+    chunks = read_chunks("a.conllu", root=tmp_path)
+    parts = [part for chunk in chunks for part in chunk.parts]
+    assert len(chunks) > 2
     assert [part.document for part in parts] == [""] * 3 + ["three"] * 9
-    assert [part.data.decode() for part in parts if isinstance(part, Conll)] == blocks
+    assert [part.data.decode() for part in parts if isinstance(part, ConllPart)] == blocks
     assert [part.line for part in parts[:3]] == [1, 33, 65]
 
 
@@ -168,7 +176,7 @@ def test_conll_is_cut_between_sentences_and_keeps_its_documents(tmp_path: Path) 
             2,
             2,
         ),
-        ("a.txt", b"One.\nTw\xc3", "0xc3 is not UTF-8; the line is left out", 2, 1),
+        ("a.txt", b"One.\nTw\xc3", "0xc3 is not UTF-8; the line is skipped", 2, 1),
         ("a.jsonl", b'{"text": "a"}\n{"text": \n{"text": "b"}\n', "is not JSON", 2, 2),
         ("a.jsonl", b'{"text": "a"}\n{"text": "\xff"}\n', "is not JSON in UTF-8", 2, 1),
         ("a.jsonl", b'[1]\n{"text": "b"}\n', "found list; expected an object with `text`", 1, 1),
@@ -178,86 +186,87 @@ def test_conll_is_cut_between_sentences_and_keeps_its_documents(tmp_path: Path) 
         (
             "a.txt.gz",
             gzip.compress(b"One.\n" * 50, mtime=0)[:-9],
-            "cannot be read, or no further",
+            "cannot be read to the end",
             0,
             0,
         ),
         ("a.parquet", b"PAR1", "cannot be read", 0, 0),
     ],
 )
-def test_what_cannot_be_read_is_told_and_the_rest_goes_on(
+def test_input_that_cannot_be_read_is_recorded_and_the_rest_is_read(
     tmp_path: Path, name: str, data: bytes, reason: str, line: int, left: int
 ) -> None:
     (tmp_path / name).write_bytes(data)
     (tmp_path / "z.txt").write_text("The rest.", encoding="utf-8")
-    (found,) = chunks(name, "z.txt", root=tmp_path)
-    (problem,) = found.problems
-    assert reason in problem.reason
-    assert (problem.file, problem.line) == (name, line)
-    assert len(found.parts) == left + 1
+    (chunk,) = read_chunks(name, "z.txt", root=tmp_path)
+    (item,) = chunk.skipped
+    assert reason in item.reason
+    assert (item.file, item.line) == (name, line)
+    assert len(chunk.parts) == left + 1
 
 
-def test_parquet_without_text(tmp_path: Path) -> None:
+def test_parquet_without_text_or_tokens_is_skipped(tmp_path: Path) -> None:
     parquet.write_table(pyarrow.table({"body": ["a"]}), tmp_path / "a.parquet")
-    (problem,) = problems(chunks("a.parquet", root=tmp_path))
-    assert "its columns are body; expected text" in problem.reason
+    (item,) = skipped(read_chunks("a.parquet", root=tmp_path))
+    assert "its columns are body; expected text or tokens" in item.reason
 
 
-def test_offsets_count_what_was_left_out(tmp_path: Path) -> None:
+def test_offsets_count_skipped_lines(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("Eins.\nZwölf \xff.\nDrei.\n".encode("latin-1"))
-    (found,) = chunks("a.txt", root=tmp_path)
-    last = found.parts[-1]
-    assert isinstance(last, Text)
+    (chunk,) = read_chunks("a.txt", root=tmp_path)
+    last = chunk.parts[-1]
+    assert isinstance(last, TextPart)
     assert (last.text, last.offset, last.line, last.first) == ("Drei.\n", 15, 3, False)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
+def test_a_file_without_permission_is_skipped(tmp_path: Path) -> None:
     (tmp_path / "a.txt").touch(mode=0)
-    (problem,) = problems(chunks("a.txt", root=tmp_path))
-    assert "permission denied" in problem.reason
+    (item,) = skipped(read_chunks("a.txt", root=tmp_path))
+    assert "permission denied" in item.reason
 
 
-def test_a_flood_of_problems_is_shared_out(tmp_path: Path) -> None:
+def test_very_many_skipped_lines_are_divided_among_chunks(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("{\n" * 2500, encoding="utf-8")
-    found = chunks("a.jsonl", root=tmp_path)
-    assert [len(chunk.problems) for chunk in found] == [1000, 1000, 500]
+    chunks = read_chunks("a.jsonl", root=tmp_path)
+    assert [len(chunk.skipped) for chunk in chunks] == [1000, 1000, 500]
 
 
 def test_long_documents_of_words_are_cut_between_sentences(tmp_path: Path) -> None:
     sentences = [[f"word{k}"] * 20 for k in range(30)]
     (tmp_path / "a.jsonl").write_text(json.dumps({"id": "d", "tokens": sentences}) + "\n")
-    parts = [part for chunk in chunks("a.jsonl", root=tmp_path) for part in chunk.parts]
+    parts = [part for chunk in read_chunks("a.jsonl", root=tmp_path) for part in chunk.parts]
     assert [
-        list(words) for p in parts if isinstance(p, Words) for words in p.sentences
+        list(words) for p in parts if isinstance(p, WordsPart) for words in p.sentences
     ] == sentences
     assert [part.size <= 1001 for part in parts] == [True] * len(parts)
     assert len(parts) > 3
 
 
 def test_the_fingerprint_tells_chunks_apart(tmp_path: Path) -> None:
-    text = Text("d", "a", "f", 1)
+    text = TextPart("d", "a", "f", 1)
     different = [
         Chunk(0, (text,)),
         Chunk(0, (text,), last=True),
         Chunk(0, (replace(text, text="b"),)),
         Chunk(0, (replace(text, document="e"),)),
-        Chunk(0, (text,), (Problem("bad"),)),
-        Chunk(0, (Text("d", "\ud800", "f", 1),)),
-        Chunk(0, (Conll("d", b"\xff", "f", 1, None),)),
+        Chunk(0, (text,), (SkippedInput("bad"),)),
+        Chunk(0, (TextPart("d", "\ud800", "f", 1),)),
+        Chunk(0, (ConllPart("d", b"\xff", "f", 1, None),)),
     ]
     assert len({chunk.fingerprint() for chunk in different}) == len(different)
-    assert Chunk(0, (text,)).fingerprint() == Chunk(5, (text,), read=7).fingerprint()
+    assert Chunk(0, (text,)).fingerprint() == Chunk(5, (text,), bytes_read=7).fingerprint()
 
 
 def test_a_chunk_comes_back_from_json() -> None:
     parts = (
-        Text("a", "One.\n\ud800 two\x00", "a.txt", 1, offset=3, first=False, begins=False),
-        Words("b", (("x", "é"), ()), "b.jsonl", 2),
-        Conll("c", "1\tçà\n".encode() + b"\xff", "c.conllu", 3, "conllx"),
+        TextPart("a", "One.\n\ud800 two\x00", "a.txt", 1, offset=3, first=False),
+        WordsPart("b", (("x", "é"), ()), "b.jsonl", 2),
+        ConllPart("c", "1\tçà\n".encode() + b"\xff", "c.conllu", 3, "conllx"),
     )
-    chunk = Chunk(7, parts, (Problem("why", "a.txt", 4, "a", "s"),), last=True, read=12)
-    back = Chunk.from_json(chunk.to_json())
-    assert back == chunk
-    assert back.read == 12
-    assert back.fingerprint() == chunk.fingerprint()
+    skipped = (SkippedInput("why", "a.txt", 4, "a", "s"),)
+    chunk = Chunk(7, parts, skipped, last=True, bytes_read=12)
+    again = Chunk.from_json(chunk.to_json())
+    assert again == chunk
+    assert again.bytes_read == 12
+    assert again.fingerprint() == chunk.fingerprint()

@@ -44,7 +44,7 @@ def tree(sentence: Sentence) -> tuple[object, ...]:
     return sentence.forms, sentence.heads, sentence.deprels, sentence.misc, sentence.text
 
 
-def test_it_gives_what_parse_gives(text: Path, model: Path) -> None:
+def test_the_trees_are_those_of_headspan_parse(text: Path, model: Path) -> None:
     Path("bad.jsonl").write_text("{\n", encoding="utf-8")
     headspan("parse", text, "-m", model, "-o", "parsed.conllu")
     done = headspan(
@@ -53,12 +53,16 @@ def test_it_gives_what_parse_gives(text: Path, model: Path) -> None:
     parsed = list(conllu.read("parsed.conllu"))
     shards = sorted(Path("out").glob("part-*.conllu"))
     assert len(shards) > 2
-    found = [sentence for shard in shards for sentence in conllu.read(shard)]
-    assert [tree(s) for s in found] == [tree(s) for s in parsed]
-    assert ["# newpar" in s.comments for s in found] == ["# newpar" in s.comments for s in parsed]
-    words = sum(map(len, found))
-    assert done.stdout == f"out: {len(shards)} shards, {len(found)} sentences, {words:,} words\n"
-    assert "1 thing could not be read or parsed: out/errors.jsonl" in done.stderr
+    sentences = [sentence for shard in shards for sentence in conllu.read(shard)]
+    assert [tree(s) for s in sentences] == [tree(s) for s in parsed]
+    assert ["# newpar" in s.comments for s in sentences] == [
+        "# newpar" in s.comments for s in parsed
+    ]
+    words = sum(map(len, sentences))
+    assert (
+        done.stdout == f"out: {len(shards)} shards, {len(sentences)} sentences, {words:,} words\n"
+    )
+    assert "headspan: 1 error, listed in out/errors.jsonl" in done.stderr
     before = files(Path("out"))
     again = headspan(
         "corpus", text, "bad.jsonl", "-m", model, "-o", "out", "--shard-size", 4, code=1
@@ -67,22 +71,24 @@ def test_it_gives_what_parse_gives(text: Path, model: Path) -> None:
     assert files(Path("out")) == before
 
 
-def test_mistakes_are_said_in_one_line(text: Path, model: Path) -> None:
+def test_a_mistake_gives_one_line(text: Path, model: Path) -> None:
     done = headspan("corpus", "none.txt", "-m", model, "-o", "out", code=2)
     assert done.stderr == "headspan: none.txt: there is no such file or folder\n"
     assert "--address" in headspan("corpus", text, "-o", "o", "--address", "x", code=2).stderr
 
 
 @pytest.mark.parametrize("signal_", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted_in_a_terminal(text: Path, model: Path, signal_: signal.Signals) -> None:
-    """With a bar; Ctrl-C reaches all processes of the terminal, SIGTERM the first."""
+def test_an_interrupted_run_says_how_to_resume(
+    text: Path, model: Path, signal_: signal.Signals
+) -> None:
+    """In a terminal, with a bar. Ctrl-C reaches all processes, SIGTERM the first."""
     command = [*COMMAND, str(text), "-m", str(model), "-o", "out", "--shard-size", "1"]
     command += ["--processes", "1"]
     master, slave = pty.openpty()
     environment = {**ENVIRONMENT, "TERM": "xterm", "COLUMNS": "120"}
     process = subprocess.Popen(command, stderr=slave, env=environment, start_new_session=True)
     os.close(slave)
-    said = b""
+    output = b""
     until = time.monotonic() + 120
     while not Path("out/part-00000.conllu").exists():
         assert time.monotonic() < until
@@ -99,11 +105,11 @@ def test_interrupted_in_a_terminal(text: Path, model: Path, signal_: signal.Sign
             break
         if not piece:
             break
-        said += piece
+        output += piece
     os.close(master)
     assert process.wait() == 128 + signal_
-    assert b"the same command goes on in out" in said
-    assert b"Traceback" not in said
+    assert b"the same command resumes in out" in output
+    assert b"Traceback" not in output
     assert not list(Path("out").glob(".headspan-*"))
     assert (Path("out") / "progress.jsonl").exists()
 

@@ -1,4 +1,4 @@
-"""What is in a folder after a run, and after anything that may happen to one."""
+"""The folder after a run, and after everything that may happen to one."""
 
 import errno
 import fcntl
@@ -13,10 +13,10 @@ import pytest
 
 from conftest import ROOT
 from headspan import HeadspanError, conllu
-from headspan.corpus import Progress, Summary
-from headspan.corpus.output_folder import Folder
+from headspan.corpus import CorpusProgress, CorpusSummary
+from headspan.corpus.output_folder import OutputFolder
 from headspan.corpus.parsing import Options
-from headspan.corpus.shards import Work
+from headspan.corpus.shards import ShardWriter
 from headspan.corpus.source import Source
 from headspan.plumbing.limits import LONGEST
 
@@ -38,10 +38,10 @@ class Interruption(BaseException):
 
 
 def interrupted_after(shards: int) -> Any:
-    """The inline engine, until it has made so many shards."""
+    """The inline engine, interrupted after a number of shards."""
 
-    def engine(source: Source, folder: Folder, work: Work) -> Any:
-        for number, shard in enumerate(inline(source, folder, work)):
+    def engine(source: Source, folder: OutputFolder, writer: ShardWriter) -> Any:
+        for number, shard in enumerate(inline(source, folder, writer)):
             if number == shards:
                 raise Interruption
             yield shard
@@ -54,8 +54,8 @@ def interrupt(parse: Any, text: Path, folder: Path, shards: int = 2, **options: 
         parse([text], folder, engine=interrupted_after(shards), **options)
 
 
-def test_shards_and_a_manifest(parse: Any, text: Path) -> None:
-    seen: list[Progress] = []
+def test_a_run_writes_shards_and_a_manifest(parse: Any, text: Path) -> None:
+    seen: list[CorpusProgress] = []
     summary = parse([text], Path("out"), watch=seen.append)
     names = [f"part-0000{k}.conllu" for k in range(4)]
     assert sorted(files(Path("out"))) == ["manifest.json", *names]
@@ -65,7 +65,7 @@ def test_shards_and_a_manifest(parse: Any, text: Path) -> None:
         "text.txt:1", "text.txt:10", "text.txt:19", "text.txt:28",
     ]  # fmt: skip
     sentences = [s for name in names for s in conllu.read(Path("out") / name)]
-    assert summary == Summary(4, len(sentences), sum(map(len, sentences)), 0)
+    assert summary == CorpusSummary(4, len(sentences), sum(map(len, sentences)), 0)
     assert {key: manifest[key] for key in ("shards", "sentences", "words", "errors")} == {
         "shards": 4, "sentences": 24, "words": summary.words, "errors": 0,
     }  # fmt: skip
@@ -79,12 +79,12 @@ def test_shards_and_a_manifest(parse: Any, text: Path) -> None:
             start, end = map(int, misc.partition("TokenRange=")[2].split(":"))
             assert everything[start:end] == form
     assert [p.shards for p in seen] == [0, 1, 2, 3, 4]
-    assert seen[-1].read == seen[-1].bytes == text.stat().st_size
+    assert seen[-1].bytes_read == seen[-1].bytes_total == text.stat().st_size
     assert seen[-1].seconds_left == 0
     assert seen[1].seconds_left > 0
 
 
-def test_whatever_step_it_dies_at_the_result_is_the_same(
+def test_a_run_that_dies_at_any_step_resumes_to_the_same_bytes(
     text: Path, no_model: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "t.txt").write_text(paragraphs(6) + "A RAISE\n", encoding="utf-8")
@@ -97,22 +97,22 @@ def test_whatever_step_it_dies_at_the_result_is_the_same(
     assert int(done.stdout) > 15
 
 
-def test_it_goes_on_and_the_result_is_the_same(parse: Any, text: Path) -> None:
+def test_an_interrupted_run_resumes_to_the_same_bytes(parse: Any, text: Path) -> None:
     parse([text], Path("whole"))
     interrupt(parse, text, Path("out"), 1)
     interrupt(parse, text, Path("out"), 2)
     assert not Path("out/manifest.json").exists()
-    seen: list[Progress] = []
+    seen: list[CorpusProgress] = []
     parse([text], Path("out"), watch=seen.append)
     assert seen[0].shards == 3
-    assert seen[-1].read_before > 0
+    assert seen[-1].bytes_read_before > 0
     assert files(Path("out")) == files(Path("whole"))
 
 
 @pytest.mark.parametrize(
     "damage", ["torn", "lost line", "lost shard", "changed shard", "half header"]
 )
-def test_damage_is_mended(parse: Any, text: Path, damage: str) -> None:
+def test_a_damaged_folder_is_repaired(parse: Any, text: Path, damage: str) -> None:
     parse([text], Path("whole"))
     interrupt(parse, text, Path("out"), 3)
     progress, shard = Path("out/progress.jsonl"), Path("out/part-00001.conllu")
@@ -145,7 +145,7 @@ def test_a_finished_folder_stays_as_it_is(parse: Any, text: Path) -> None:
 
 def test_other_settings_are_refused(parse: Any, text: Path, tmp_path: Path) -> None:
     interrupt(parse, text, Path("out"))
-    with pytest.raises(HeadspanError, match="shard_size was 1 and is 2; go on with the old ones"):
+    with pytest.raises(HeadspanError, match="shard_size was 1 and is 2; resume with the old ones"):
         parse([text], Path("out"), shard_size=2)
     with pytest.raises(HeadspanError, match="confidence was False and is True"):
         parse([text], Path("out"), options=Options(confidence=True))
@@ -163,34 +163,34 @@ def test_other_input_is_refused(parse: Any, text: Path) -> None:
     interrupt(parse, text, Path("out"))
     before = text.read_text(encoding="utf-8")
     text.write_text(before.replace("Paragraph 1 ", "Paragraph X "), encoding="utf-8")
-    with pytest.raises(HeadspanError, match=r"the input is not what it was .*chunk 0, text.txt:1"):
+    with pytest.raises(HeadspanError, match=r"the input has changed .*chunk 0, text.txt:1"):
         parse([text], Path("out"))
     text.write_text(before, encoding="utf-8")
     interrupt(parse, text, Path("out"), 1)
     text.write_text(paragraphs(3), encoding="utf-8")
-    with pytest.raises(HeadspanError, match="the input is not what it was"):
+    with pytest.raises(HeadspanError, match="the input has changed"):
         parse([text], Path("out"))
 
 
-def test_folders_that_cannot_be_taken(parse: Any, text: Path, tmp_path: Path) -> None:
+def test_folders_that_cannot_be_used_are_refused(parse: Any, text: Path, tmp_path: Path) -> None:
     Path("full").mkdir()
     Path("full/notes.txt").touch()
-    with pytest.raises(HeadspanError, match="full: has other things in it"):
+    with pytest.raises(HeadspanError, match="full: has other files in it"):
         parse([text], Path("full"))
     with pytest.raises(HeadspanError, match=r"notes\.txt: cannot be written"):
         parse([text], Path("full/notes.txt"))
-    with pytest.raises(HeadspanError, match=r"lies in .*, which is read"):
+    with pytest.raises(HeadspanError, match="is inside the input"):
         parse([tmp_path], tmp_path / "below")
     interrupt(parse, text, Path("out"))
     with Path("out/progress.jsonl").open("ab") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(HeadspanError, match="another run is at work there"):
+        with pytest.raises(HeadspanError, match="is in use by another run"):
             parse([text], Path("out"))
     with pytest.raises(HeadspanError, match="cannot be written"):
         parse([text], Path("/proc/nowhere"))
 
 
-def test_a_full_disk_stops_the_run_and_it_goes_on_later(
+def test_a_full_disk_stops_the_run_which_resumes_later(
     parse: Any, text: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parse([text], Path("whole"))
@@ -212,7 +212,7 @@ def test_a_full_disk_stops_the_run_and_it_goes_on_later(
     assert files(Path("out")) == files(Path("whole"))
 
 
-def test_what_cannot_be_parsed_is_recorded(parse: Any, text: Path) -> None:
+def test_sentences_that_cannot_be_parsed_are_recorded(parse: Any, text: Path) -> None:
     lines = [
         "Good .",
         "Bad RAISE .",
@@ -228,14 +228,14 @@ def test_what_cannot_be_parsed_is_recorded(parse: Any, text: Path) -> None:
         encoding="utf-8",
     )
     summary = parse([text, Path("more.jsonl"), Path("more.conllu")], Path("out"), shard_size=100)
-    assert summary == Summary(1, 4, 8, 7)
+    assert summary == CorpusSummary(1, 4, 8, 7)
     (shard,) = Path("out").glob("part-*")
     assert [s.sent_id for s in conllu.read(shard)] == [
         "part-00000-1", "part-00000-3", "part-00000-6", "c",
     ]  # fmt: skip
     lines = Path("out/errors.jsonl").read_text(encoding="utf-8").splitlines()
     broken, *errors = map(json.loads, lines)
-    assert broken.pop("reason").startswith("is not JSON in UTF-8: ")
+    assert broken.pop("reason").startswith("the line is not JSON in UTF-8: ")
     assert broken == {"file": "more.jsonl", "line": 2}
     assert errors == [
         {"reason": "found 3 columns in '1\\tdog\\t_'; expected 10 columns separated by tabs",
@@ -252,7 +252,7 @@ def test_what_cannot_be_parsed_is_recorded(parse: Any, text: Path) -> None:
     ]  # fmt: skip
 
 
-def test_formats(parse: Any, text: Path) -> None:
+def test_all_formats_hold_the_same_sentences(parse: Any, text: Path) -> None:
     from pyarrow import parquet
 
     parse([text], Path("plain"), options=Options(confidence=True))
@@ -275,7 +275,7 @@ def test_formats(parse: Any, text: Path) -> None:
     assert rows[0]["confidences"] == [0.5] * len(rows[0]["forms"])
 
 
-def test_what_is_strange_in_json_can_be_written(parse: Any, text: Path) -> None:
+def test_characters_that_no_file_can_hold_are_replaced(parse: Any, text: Path) -> None:
     row = {"id": "a\ud800\n b", "tokens": ["half\ud800", "with\ttab", "nul\0"]}
     Path("a.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
     for format in ("conllu", "parquet"):
@@ -285,13 +285,13 @@ def test_what_is_strange_in_json_can_be_written(parse: Any, text: Path) -> None:
     assert sentence.comment("newdoc id") == "a\ufffd b"
 
 
-def test_an_empty_corpus(parse: Any, text: Path) -> None:
+def test_an_empty_corpus_has_one_empty_shard(parse: Any, text: Path) -> None:
     text.write_text("", encoding="utf-8")
-    assert parse([text], Path("out")) == Summary(1, 0, 0, 0)
+    assert parse([text], Path("out")) == CorpusSummary(1, 0, 0, 0)
     assert files(Path("out"))["part-00000.conllu"] == b""
 
 
-def test_wrong_calls(parse: Any, text: Path) -> None:
+def test_wrong_arguments_are_refused_before_anything_is_written(parse: Any, text: Path) -> None:
     for wrong in ({"format": "xml"}, {"compress": "zip"}, {"shard_size": 0}, {"processes": 0}):
         with pytest.raises(HeadspanError):
             parse([text], Path("out"), **wrong)

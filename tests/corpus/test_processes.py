@@ -1,4 +1,4 @@
-"""Runs with processes, and what happens when some of them end too early."""
+"""Runs with several processes, some of which die."""
 
 import json
 import os
@@ -14,8 +14,8 @@ import pytest
 
 from conftest import ROOT
 from headspan import HeadspanError
-from headspan.corpus import machine
-from headspan.corpus.machine import Share, share
+from headspan.corpus.workers import ProcessPlan, plan_processes
+from headspan.plumbing import machine
 
 from .conftest import files, paragraphs
 
@@ -31,7 +31,7 @@ def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def start(text: Path, folder: Path, model: Path) -> subprocess.Popen[bytes]:
-    """A run with two processes, in a session of its own."""
+    """Start a run with two processes, in a session of its own."""
     path = os.pathsep.join([str(ROOT / "tests"), *sys.path])
     return subprocess.Popen(
         [sys.executable, CRASH, text, folder, model, "run"], start_new_session=True,
@@ -53,21 +53,21 @@ def wait_for(folder: Path, shards: int, process: subprocess.Popen[bytes]) -> Non
         time.sleep(0.005)
 
 
-def test_processes_make_what_one_makes(parse: Any, text: Path) -> None:
+def test_two_processes_write_the_same_bytes_as_one(parse: Any, text: Path) -> None:
     parse([text], Path("inline"))
     parse([text], Path("two"), engine=None, processes=2)
     assert files(Path("two")) == files(Path("inline"))
 
 
-def test_killed_at_any_time_it_goes_on_to_the_same_bytes(
+def test_killed_at_any_time_a_run_resumes_to_the_same_bytes(
     parse: Any, text: Path, no_model: Path
 ) -> None:
     parse([text], Path("whole"))
     rng = random.Random(5)
     kills = 0
-    for wanted in (0, 1, 6, 12, 17):
+    for shards in (0, 1, 6, 12, 17):
         process = start(text, Path("out"), no_model)
-        wait_for(Path("out"), wanted, process)
+        wait_for(Path("out"), shards, process)
         time.sleep(rng.random() * 0.02)
         kills += process.poll() is None
         os.killpg(process.pid, signal.SIGKILL)
@@ -93,16 +93,16 @@ def test_if_the_first_process_is_killed_the_others_end(text: Path, no_model: Pat
 
 
 def members(session: int) -> list[int]:
-    """The processes of a session that are not over."""
-    found = []
+    """The processes of a session that have not ended."""
+    processes = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = stat.read_text(encoding="utf-8").rpartition(")")[2].split()
         except OSError:
             continue
         if int(fields[3]) == session and fields[0] != "Z":
-            found.append(int(stat.parent.name))
-    return found
+            processes.append(int(stat.parent.name))
+    return processes
 
 
 def test_a_chunk_whose_process_dies_is_tried_again_once(parse: Any, text: Path) -> None:
@@ -116,7 +116,9 @@ def test_a_chunk_whose_process_dies_is_tried_again_once(parse: Any, text: Path) 
     assert files(Path("out")) == files(Path("whole"))
 
 
-def test_a_chunk_that_kills_is_recorded_and_the_rest_goes_on(parse: Any, text: Path) -> None:
+def test_a_chunk_that_kills_its_process_is_recorded_and_the_rest_is_parsed(
+    parse: Any, text: Path
+) -> None:
     parts = [paragraphs(6), "DIE now .\n\n", paragraphs(50)]
     text.write_text("".join(parts), encoding="utf-8")
     summary = parse([text], Path("out"), engine=None, processes=2)
@@ -161,11 +163,11 @@ def test_a_folder_that_is_gone_stops_the_run(parse: Any, text: Path) -> None:
 @pytest.mark.parametrize(
     ("cpu", "memory", "used", "expected"),
     [
-        ("max 100000", "max", 0, Share(8, 1)),
-        ("250000 100000", "max", 0, Share(3, 1)),
-        ("max 100000", 4 << 30, 0, Share(2, 4)),
-        ("max 100000", 1 << 20, 0, Share(1, 8)),
-        ("max 100000", 32 << 30, 28 << 30, Share(2, 1)),
+        ("max 100000", "max", 0, ProcessPlan(8, 1)),
+        ("250000 100000", "max", 0, ProcessPlan(3, 1)),
+        ("max 100000", 4 << 30, 0, ProcessPlan(2, 4)),
+        ("max 100000", 1 << 20, 0, ProcessPlan(1, 8)),
+        ("max 100000", 32 << 30, 28 << 30, ProcessPlan(2, 1)),
     ],
 )
 def test_processes_and_threads_suit_the_machine(
@@ -174,7 +176,7 @@ def test_processes_and_threads_suit_the_machine(
     cpu: str,
     memory: object,
     used: int,
-    expected: Share,
+    expected: ProcessPlan,
 ) -> None:
     (tmp_path / "cpu.max").write_text(cpu, encoding="ascii")
     (tmp_path / "memory.max").write_text(str(memory), encoding="ascii")
@@ -184,5 +186,5 @@ def test_processes_and_threads_suit_the_machine(
     monkeypatch.setattr(machine, "_CGROUP", tmp_path)
     monkeypatch.setattr(machine, "_MEMINFO", tmp_path / "meminfo")
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(8))
-    assert share() == expected
-    assert share(3) == Share(3, expected.threads)
+    assert plan_processes() == expected
+    assert plan_processes(3) == ProcessPlan(3, expected.threads)

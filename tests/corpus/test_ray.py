@@ -13,7 +13,7 @@ from conftest import ROOT
 from corpus.conftest import files, paragraphs
 from corpus.fake import load
 from headspan import HeadspanError
-from headspan.corpus import Progress
+from headspan.corpus import CorpusProgress
 
 ray = pytest.importorskip("ray", reason="needs the extra ray")
 SMALL = {"object_store_memory": 80_000_000}
@@ -49,14 +49,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_ids_are_kept_and_order_is_restored(cluster: Any, no_model: Path) -> None:
     from headspan.integrations.ray import parse as parse_dataset
 
-    rows = [{"id": f"d{k}", "tokens": ["one", "two"]} for k in range(8)]
-    documents = ray.data.from_items(rows, override_num_blocks=4)
-    found = parse_dataset(documents, model=no_model, ordered=True, workers=1, load=load).take_all()
-    assert [row["sent_id"] for row in found] == [f"d{k}-1" for k in range(8)]
-    assert all(list(row["heads"]) == [0, 1] for row in found)
+    items = [{"id": f"d{k}", "tokens": ["one", "two"]} for k in range(8)]
+    documents = ray.data.from_items(items, override_num_blocks=4)
+    rows = parse_dataset(documents, model=no_model, ordered=True, workers=1, load=load).take_all()
+    assert [row["sent_id"] for row in rows] == [f"d{k}-1" for k in range(8)]
+    assert all(list(row["heads"]) == [0, 1] for row in rows)
 
 
-def test_a_chunk_that_kills_is_recorded_and_mistakes_stop(
+def test_a_chunk_that_kills_its_actor_is_recorded_and_a_broken_model_stops_the_run(
     cluster: Any, parse: Any, here: Path
 ) -> None:
     from headspan.integrations.ray import ray_engine
@@ -75,7 +75,7 @@ def test_a_chunk_that_kills_is_recorded_and_mistakes_stop(
     ("address", "what"),
     [("away:1", "the cluster at away:1 cannot be reached"), (None, "cannot be started")],
 )
-def test_a_cluster_that_is_not_there(
+def test_a_cluster_that_cannot_be_reached_is_an_error(
     address: str | None, what: str, parse: Any, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from headspan.integrations.ray import ray_engine
@@ -95,7 +95,7 @@ def broken_load(model: str, threads: int) -> Any:
     raise HeadspanError("the model is broken")
 
 
-def test_a_worker_is_killed_and_nothing_is_lost_or_doubled(
+def test_if_a_node_is_killed_nothing_is_lost_or_doubled(
     cluster: Any, parse: Any, here: Path
 ) -> None:
     from headspan.integrations.ray import ray_engine
@@ -106,7 +106,7 @@ def test_a_worker_is_killed_and_nothing_is_lost_or_doubled(
     )
     parse([text], Path("inline"))
 
-    def watch(progress: Progress) -> None:
+    def watch(progress: CorpusProgress) -> None:
         if progress.shards >= 3 and cluster.workers:
             cluster.remove_node(cluster.workers.pop(), allow_graceful=False)
             cluster.workers.clear()

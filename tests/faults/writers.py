@@ -20,7 +20,7 @@ from headspan.experiments.run_folder import Record, write_plan, write_record
 from headspan.experiments.run_results import Result, Results
 from headspan.plumbing.files import open_output
 from headspan.render.pictures import picture, save
-from headspan.text import Segmentation, Sizes, train_segmenter
+from headspan.text import SegmenterSettings, SegmenterSizes, train_segmenter
 from headspan.training.checkpoint import save_checkpoint, save_segmenter
 from headspan.training.loop import Trainer
 from text.made_up import made_up_treebank
@@ -52,9 +52,9 @@ def settings(folder: Path) -> Config:
 def writers(work: Path) -> dict[str, Writer]:
     """All of them by name. work: a folder for what they need."""
     trainer = Trainer(settings(work), work / "run")
-    small = Segmentation(
+    small = SegmenterSettings(
         epochs=1, steps=0, batch=8, window=200,
-        sizes=Sizes(characters=4, convolution=4, words=4, lstm=4),
+        sizes=SegmenterSizes(characters=4, convolution=4, words=4, lstm=4),
     )  # fmt: skip
     trainer.parser.segmenter = train_segmenter(
         made_up_treebank(10, 1), made_up_treebank(4, 2), settings=small
@@ -79,7 +79,7 @@ def writers(work: Path) -> dict[str, Writer]:
     def segmenter(folder: Path, version: int) -> None:
         parser = changed(version).parser
         assert parser.segmenter is not None
-        torch.nn.init.normal_(next(iter(parser.segmenter.decider.network.parameters())))
+        torch.nn.init.normal_(next(iter(parser.segmenter.finder.tagger.parameters())))
         save_segmenter(folder / "segmenter.safetensors", parser.segmenter)
 
     def log(folder: Path, version: int) -> None:

@@ -1,4 +1,4 @@
-"""The page about spaCy does what it says, with the tiny model in the place of the English one."""
+"""The code on the page about spaCy runs, with the tiny model in place of the English one."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ BLOCKS = re.findall(r"^```text\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
-def test_its_code_runs(
+def test_the_code_on_the_page_runs(
     block: str,
     model: Path,
     tmp_path: Path,

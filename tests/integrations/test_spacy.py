@@ -51,7 +51,7 @@ Pipeline = Callable[..., Language]
 
 @pytest.fixture(scope="session")
 def pipeline(model: Path) -> Pipeline:
-    """Makes a blank English pipeline with headspan in it, or the one that was made before."""
+    """Makes a blank English pipeline with headspan in it, or returns the one made before."""
 
     @cache
     def make(*before: str, **config: Any) -> Language:
@@ -73,7 +73,7 @@ def everything(doc: Doc) -> list[tuple[Any, ...]]:
 
 
 def check(doc: Doc) -> None:
-    """What holds for every parsed document."""
+    """Check everything that holds for any parsed document."""
     assert doc.has_annotation("DEP", require_complete=True)
     assert doc.has_annotation("SENT_START", require_complete=True)
     assert sum(len(sentence) for sentence in doc.sents) == len(doc)
@@ -94,7 +94,9 @@ def test_making_pipelines_imports_no_parser() -> None:
     assert done.stdout.strip() == "headspan.integrations.spacy"
 
 
-def test_it_sets_what_the_parser_finds(pipeline: Pipeline, parser: Parser) -> None:
+def test_documents_get_the_trees_and_sentences_of_the_parser(
+    pipeline: Pipeline, parser: Parser
+) -> None:
     doc = pipeline()(TEXT)
     check(doc)
     sentences = list(doc.sents)
@@ -108,14 +110,14 @@ def test_it_sets_what_the_parser_finds(pipeline: Pipeline, parser: Parser) -> No
     assert not doc.has_annotation("TAG")
 
 
-def test_it_knows_its_labels(pipeline: Pipeline) -> None:
+def test_labels_are_relations_in_the_spelling_of_spacy(pipeline: Pipeline) -> None:
     component = pipeline().get_pipe("headspan")
     assert {"ROOT", "nsubj", "det"} <= set(component.labels)
     assert not any("|" in label for label in component.labels)
 
 
 @pytest.mark.parametrize("text", WHITE)
-def test_white_space_is_no_word(pipeline: Pipeline, text: str) -> None:
+def test_white_space_is_not_a_word(pipeline: Pipeline, text: str) -> None:
     doc = pipeline(tags=True)(text)
     check(doc)
     assert doc.text == text
@@ -125,12 +127,12 @@ def test_white_space_is_no_word(pipeline: Pipeline, text: str) -> None:
 
 
 @given(text=st.text(alphabet=st.sampled_from("the dog.\n \t\u3000ü!")))
-def test_any_text(pipeline: Pipeline, text: str) -> None:
+def test_any_text_is_parsed_completely(pipeline: Pipeline, text: str) -> None:
     nlp = pipeline("sentencizer") if text.count(" ") % 2 else pipeline()
     check(nlp(text))
 
 
-def test_sentences_that_are_there_stay(pipeline: Pipeline) -> None:
+def test_existing_sentence_boundaries_stay(pipeline: Pipeline) -> None:
     text = "Ann sees the dog. Bob likes a cat. "
     with_dots = pipeline("sentencizer")(text)
     assert [s.text for s in with_dots.sents] == [
@@ -144,7 +146,7 @@ def test_sentences_that_are_there_stay(pipeline: Pipeline) -> None:
     assert [len(s) for s in pipeline()(given).sents] == [2, len(words) - 2]
 
 
-def test_what_is_decided_of_sentences_stays_and_the_rest_is_found(pipeline: Pipeline) -> None:
+def test_decided_boundaries_stay_and_the_segmenter_decides_the_rest(pipeline: Pipeline) -> None:
     nlp = pipeline()
     doc = nlp.make_doc("Ann sees the dog. Bob likes a cat. Eve knows Dan.")
     doc[2].is_sent_start = True  # the
@@ -158,7 +160,9 @@ def test_what_is_decided_of_sentences_stays_and_the_rest_is_found(pipeline: Pipe
     ]
 
 
-def test_a_sentence_that_begins_inside_of_a_token(pipeline: Pipeline, parser: Parser) -> None:
+def test_a_sentence_that_begins_inside_a_token_begins_with_the_next(
+    pipeline: Pipeline, parser: Parser
+) -> None:
     text = "Ann likes du house!Eve finds cloud. Dan sees tree."
     assert [s.text for s in parser.sentences([text])] == [
         "Ann likes du house!", "Eve finds cloud.", "Dan sees tree."
@@ -184,7 +188,7 @@ def test_a_model_without_a_segmenter_says_what_to_do(
     check(make()("dog"))
 
 
-def test_tags(pipeline: Pipeline, parser: Parser) -> None:
+def test_predicted_tags_are_set_on_request(pipeline: Pipeline, parser: Parser) -> None:
     doc = pipeline(tags=True)("the dog sees a cat .")
     parse = parser(["the", "dog", "sees", "a", "cat", "."])
     assert [token.pos_ for token in doc] == list(parse.upos)
@@ -212,11 +216,11 @@ def test_a_model_that_reads_tags_gets_those_of_the_document(
     assert [token._.head_confidence for token in doc] == pytest.approx(expected.confidences)
     without = nlp(Doc(nlp.vocab, words))
     assert [token._.head_confidence for token in without] != pytest.approx(expected.confidences)
-    with pytest.raises(HeadspanError, match="tags are asked for, but the model predicts none"):
+    with pytest.raises(HeadspanError, match="tags is true, but the model does not predict tags"):
         pipeline(model=str(tmp_path / "model"), tags=True)("dog")
 
 
-def test_confidences(pipeline: Pipeline, parser: Parser) -> None:
+def test_confidences_are_set_on_request(pipeline: Pipeline, parser: Parser) -> None:
     doc = pipeline(confidence=True)("the dog sees a cat .")
     expected = parser([token.text for token in doc], confidence=True).confidences
     assert [token._.head_confidence for token in doc] == pytest.approx(expected)
@@ -243,7 +247,7 @@ import torch
 
 if __name__ == "__main__":
     torch.set_num_threads(2)
-    torch.ones(1000, 1000).mm(torch.ones(1000, 1000))  # its threads are there before the fork
+    torch.ones(1000, 1000).mm(torch.ones(1000, 1000))  # starts the threads before the fork
     nlp = spacy.blank("en")
     nlp.add_pipe("headspan", config={"model": sys.argv[1]})
     texts = [sys.argv[2] * 20] * 6
@@ -253,8 +257,8 @@ if __name__ == "__main__":
 """
 
 
-def test_several_processes(model: Path, tmp_path: Path) -> None:
-    """Threads do not come along with a fork: who waits for them waits for ever."""
+def test_several_processes_give_the_same_trees(model: Path, tmp_path: Path) -> None:
+    """A fork does not copy threads, and waiting for them would take for ever."""
     (tmp_path / "several.py").write_text(SEVERAL, encoding="utf-8")
     command = [sys.executable, str(tmp_path / "several.py"), str(model), TEXT]
     started = subprocess.Popen(command, start_new_session=True)
@@ -292,7 +296,7 @@ def test_a_saved_pipeline_is_complete(pipeline: Pipeline, model: Path, tmp_path:
     assert everything(pickle.loads(pickle.dumps(nlp))(TEXT)) == expected
 
 
-def test_bytes_that_are_no_model() -> None:
+def test_bytes_that_are_not_a_model_are_refused() -> None:
     import srsly
 
     for data in ({"../evil": b"x"}, {"config.json": b"{}"}, ["config.json"]):
@@ -301,7 +305,7 @@ def test_bytes_that_are_no_model() -> None:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_trees_that_are_not_projective_survive(seed: int) -> None:
+def test_non_projective_trees_survive(seed: int) -> None:
     rng = random.Random(seed)
     lengths = [rng.randint(1, 25) for _ in range(4)]
     nlp = spacy.blank("en")
@@ -325,7 +329,7 @@ def test_trees_that_are_not_projective_survive(seed: int) -> None:
     assert heads(copy) == heads(doc)
 
 
-def test_displacy_draws_it(pipeline: Pipeline) -> None:
+def test_displacy_draws_the_trees(pipeline: Pipeline) -> None:
     doc = pipeline()("the dog sees a cat on the time .")
     drawn = displacy.render(doc, style="dep", jupyter=False, options={"collapse_punct": False})
     assert drawn.count('class="displacy-arrow"') == len(doc) - 1
@@ -341,14 +345,14 @@ def test_displacy_draws_it(pipeline: Pipeline) -> None:
     )
 
 
-def test_spacy_can_score_it(pipeline: Pipeline) -> None:
+def test_nlp_evaluate_scores_the_trees(pipeline: Pipeline) -> None:
     nlp = pipeline()
     gold = [nlp(TEXT.replace("\n\n", " ")), nlp("the dog sees a cat .")]
     scores = nlp.evaluate([Example(nlp.make_doc(doc.text), doc) for doc in gold])
     assert scores["dep_uas"] == scores["dep_las"] == scores["sents_f"] == 1.0
 
 
-def test_long_documents(pipeline: Pipeline) -> None:
+def test_a_long_document_is_parsed_completely(pipeline: Pipeline) -> None:
     doc = pipeline()(TEXT * 200)
     check(doc)
     assert len(list(doc.sents)) > 400

@@ -1,22 +1,22 @@
 import pytest
 
-from headspan.text import Segmentation, Segmenter, Sizes, train_segmenter
+from headspan.text import Segmenter, SegmenterSettings, SegmenterSizes, train_segmenter
 
 from .made_up import made_up_treebank
 
-SETTINGS = Segmentation(
+SETTINGS = SegmenterSettings(
     epochs=8,
     steps=0,
     batch=8,
     window=200,
     learning_rate=5e-3,
     dropout=0.1,
-    sizes=Sizes(characters=16, convolution=32, words=8, lstm=24),
+    sizes=SegmenterSizes(characters=16, convolution=32, words=8, lstm=24),
 )
 
 
 @pytest.fixture(scope="session")
-def settings() -> Segmentation:
+def settings() -> SegmenterSettings:
     return SETTINGS
 
 

@@ -52,9 +52,11 @@ def multiwords() -> Multiwords:
         ("'", "'"),
     ],
 )
-def test_words(multiwords: Multiwords, form: str, words: str) -> None:
+def test_tokens_are_split_as_training_did_or_by_shared_rules(
+    multiwords: Multiwords, form: str, words: str
+) -> None:
     assert multiwords.words(form) == tuple(words.split())
 
 
-def test_without_any() -> None:
+def test_without_multiword_tokens_in_training_tokens_stay_whole() -> None:
     assert Multiwords.learn([]).words("don't") == ("don't",)

@@ -35,7 +35,7 @@ TREEBANK = """\
 """
 
 
-def test_raw_text() -> None:
+def test_raw_text_follows_spaces_and_paragraphs() -> None:
     sentences = list(conllu.parse(TREEBANK))
     assert raw_text(sentences) == 'Don\'t go.So!\n\n1 000, "a".\n'
     first, second = passages(sentences)
@@ -54,26 +54,26 @@ def test_spaces_come_from_the_text_where_it_has_the_tokens() -> None:
 
 @pytest.mark.parametrize("noise", [Noise(1, 1, 0, 1, 1), Noise(0.3, 0.3, 0.3, 0.3, 0.3)])
 def test_noise_keeps_ends_where_they_belong(noise: Noise) -> None:
-    found = list(passages(made_up_treebank(200, 4), noise=noise, draw=random.Random(1)))
-    for passage in found:
+    noisy = list(passages(made_up_treebank(200, 4), noise=noise, draw=random.Random(1)))
+    for passage in noisy:
         assert passage.text == " ".join(passage.text.split())
         assert set(passage.sentence_ends) <= set(passage.ends)
         assert passage.ends[-1] == passage.sentence_ends[-1] == len(passage.text) - 1
         assert len(passage.multiword) == len(passage.ends)
         assert all(passage.text[end] != " " for end in passage.ends)
-    assert any("’" in passage.text for passage in found)
+    assert any("’" in passage.text for passage in noisy)
 
 
-def test_typesetting() -> None:
+def test_typesetting_changes_quotes_dashes_and_ellipses() -> None:
     text = '1\t"\t{0}\tSpaceAfter=No\n2\tno\t{0}\tSpaceAfter=No\n3\t"\t{0}\t_\n4\t--\t{0}\t_\n5\tso\t{0}\t_\n6\t...\t{0}\t_\n'
     sentences = list(conllu.parse(text.format("_\t_\t_\t_\t_\t_\t_") + "\n"))
-    noise = Noise(joined=0, lowered=0, raised=0, bare=0, typeset=1)
-    found = {
+    noise = Noise(joined=0, lower_case=0, upper_case=0, unpunctuated=0, typeset=1)
+    texts = {
         passage.text
         for seed in range(20)
         for passage in passages(sentences, noise=noise, draw=random.Random(seed))
     }
-    assert found == {"“no” — so …", "“no”—so …"}
+    assert texts == {"“no” — so …", "“no”—so …"}
 
 
 def test_split_input_needs_no_torch() -> None:

@@ -11,8 +11,8 @@ from headspan import conllu
 from headspan.conllu import Sentence
 from headspan.plumbing.errors import HeadspanError
 from headspan.text import (
-    Segmentation,
     Segmenter,
+    SegmenterSettings,
     raw_text,
     score_segmenter,
     sentences_from_lines,
@@ -35,21 +35,21 @@ texts = st.lists(st.sampled_from(NASTY) | st.text(max_size=8), max_size=25).map(
 often = hypothesis_settings(max_examples=100)
 
 
-def places(sentence: Sentence) -> list[tuple[int, int]]:
-    found = []
+def ranges(sentence: Sentence) -> list[tuple[int, int]]:
+    pairs = []
     for token in sentence.tokens:
         start, end = token.misc.rpartition("TokenRange=")[2].split(":")
-        found.append((int(start), int(end)))
-    return found
+        pairs.append((int(start), int(end)))
+    return pairs
 
 
 def check(text: str, sentences: list[Sentence]) -> None:
     """Every visible character is in one token, in order, and a file can hold the sentences."""
-    at, paragraph = 0, True
+    at = 0
     for number, sentence in enumerate(sentences, 1):
         assert sentence.sent_id == str(number)
         assert len(sentence)
-        for token, (start, end) in zip(sentence.tokens, places(sentence), strict=True):
+        for token, (start, end) in zip(sentence.tokens, ranges(sentence), strict=True):
             assert at <= start < end <= len(text)
             assert not text[at:start].strip()
             assert not text[start].isspace()
@@ -62,9 +62,7 @@ def check(text: str, sentences: list[Sentence]) -> None:
             at = end
         together = "".join(t.form + " " * t.space_after for t in sentence.tokens).rstrip(" ")
         assert sentence.comment("text") == together
-        paragraph = False
     assert not text[at:].strip()
-    assert not (paragraph and text.strip())
     written = conllu.to_text(sentences)
     assert list(conllu.parse(written.encode().decode(), format="conllu")) == sentences
 
@@ -88,13 +86,13 @@ def test_how_a_stream_is_cut_changes_nothing(segmenter: Segmenter, text: str, se
 @often
 def test_lines_are_sentences(segmenter: Segmenter, lines: list[str]) -> None:
     text = "\n".join(lines) + "\n"
-    for found in (segmenter.segment_lines(lines), sentences_from_lines(lines)):
-        sentences = list(found)
+    for segmented in (segmenter.segment_lines(lines), sentences_from_lines(lines)):
+        sentences = list(segmented)
         check(text, sentences)
         assert len(sentences) == sum(1 for line in lines if line.strip())
 
 
-def test_long_texts_in_small_pieces(segmenter: Segmenter) -> None:
+def test_a_long_text_in_small_pieces_gives_the_same_sentences(segmenter: Segmenter) -> None:
     treebank = made_up_treebank(300, 5)
     text = raw_text(treebank).replace("\n\n", " ") + "\n\n" + raw_text(treebank)
     whole = list(segmenter.segment(text))
@@ -108,7 +106,7 @@ def test_long_texts_in_small_pieces(segmenter: Segmenter) -> None:
 @pytest.mark.parametrize(
     "word", ["x" * 10_000, "1" * 10_000, "." * 10_000, "é́" * 5_000, "语" * 10_000]
 )
-def test_long_words(segmenter: Segmenter, word: str) -> None:
+def test_long_words_lose_no_character(segmenter: Segmenter, word: str) -> None:
     text = f"Ann sees {word} Bob likes tree."
     check(text, list(segmenter.segment(text)))
 
@@ -126,17 +124,17 @@ def test_a_sentence_without_end_is_cut(segmenter: Segmenter) -> None:
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n \t\n", "\u3000\u2029"])
-def test_nothing_gives_nothing(segmenter: Segmenter, text: str) -> None:
+def test_blank_text_has_no_sentences(segmenter: Segmenter, text: str) -> None:
     assert list(segmenter.segment(text)) == []
     assert list(segmenter.segment_lines([text])) == list(sentences_from_lines([text])) == []
 
 
-def test_learns_a_treebank(segmenter: Segmenter) -> None:
+def test_a_small_treebank_is_learned(segmenter: Segmenter) -> None:
     result = score_segmenter(segmenter, made_up_treebank(100, 3))
     assert min(result[metric].f1 for metric in ("tokens", "words", "sentences")) > 95
 
 
-def test_multiword_tokens(segmenter: Segmenter) -> None:
+def test_multiword_tokens_have_their_words_and_ranges(segmenter: Segmenter) -> None:
     (sentence,) = segmenter.segment("Eve doesn't hears du garden, tree.")
     assert sentence.forms == ("Eve", "does", "n't", "hears", "de", "le", "garden", ",", "tree", ".")
     assert [(m.first, m.last, m.form) for m in sentence.multiwords] == [
@@ -147,7 +145,7 @@ def test_multiword_tokens(segmenter: Segmenter) -> None:
     assert sentence.misc[8] == "SpaceAfter=No|TokenRange=29:33"
 
 
-def test_wrapped_lines_and_paragraphs(segmenter: Segmenter) -> None:
+def test_a_line_end_is_a_space_and_a_blank_line_a_paragraph_end(segmenter: Segmenter) -> None:
     text = "Ann sees au\nriver. Bob likes\n9 \n 000 tree\n \nCarla finds stone\n"
     sentences = list(segmenter.segment(text))
     assert [s.text for s in sentences] == [
@@ -158,7 +156,7 @@ def test_wrapped_lines_and_paragraphs(segmenter: Segmenter) -> None:
     check(text, sentences)
 
 
-def test_pretokenized() -> None:
+def test_split_text_keeps_its_lines_and_words() -> None:
     first, second, third = sentences_from_lines(["A b\n", "c. d\r\n", " \n", "e"])
     assert (first.forms, second.forms, third.forms) == (("A", "b"), ("c.", "d"), ("e",))
     assert first.comments == ("# newpar", "# sent_id = 1", "# text = A b")
@@ -167,7 +165,7 @@ def test_pretokenized() -> None:
     assert third.comments[0] == "# newpar"
 
 
-def test_the_same_seed_gives_the_same_segmenter(settings: Segmentation) -> None:
+def test_the_same_seed_gives_the_same_segmenter(settings: SegmenterSettings) -> None:
     train, dev = made_up_treebank(40, 1), made_up_treebank(10, 2)
     quick = dataclasses.replace(settings, epochs=2)
     seen = []
@@ -181,20 +179,22 @@ def test_the_same_seed_gives_the_same_segmenter(settings: Segmentation) -> None:
     assert seen[:2] == seen[2:]
 
 
-def test_training_needs_words() -> None:
+def test_training_without_words_is_refused() -> None:
     with pytest.raises(HeadspanError, match="without words"):
         train_segmenter([], made_up_treebank(2, 1))
 
 
 def test_sentences_come_out_while_text_goes_in(segmenter: Segmenter) -> None:
     endless = itertools.chain([" " * 5000] * 100, itertools.repeat("Ann sees tree. "))
-    found = list(itertools.islice(segmenter.segment_stream(endless), 3000))
-    assert found[0].text == "Ann sees tree."
-    assert found[0].misc[0] == "TokenRange=500000:500003"
-    assert len({sentence.text for sentence in found}) == 1
+    sentences = list(itertools.islice(segmenter.segment_stream(endless), 3000))
+    assert sentences[0].text == "Ann sees tree."
+    assert sentences[0].misc[0] == "TokenRange=500000:500003"
+    assert len({sentence.text for sentence in sentences}) == 1
 
 
 @pytest.mark.parametrize("wrong", [{"epochs": 0}, {"window": 4}, {"batch": 0}])
-def test_settings_that_cannot_be(settings: Segmentation, wrong: dict[str, int]) -> None:
+def test_impossible_settings_are_refused(
+    settings: SegmenterSettings, wrong: dict[str, int]
+) -> None:
     with pytest.raises(HeadspanError, match=next(iter(wrong))):
         dataclasses.replace(settings, **wrong)

@@ -15,7 +15,7 @@ from headspan import HeadspanError, conllu
 from headspan.config import Config, Data, Embeddings, Encoder, Model, Training
 from headspan.conllu import Sentence
 from headspan.model.parser import Parser
-from headspan.text import Segmentation, train_segmenter
+from headspan.text import SegmenterSettings, train_segmenter
 from headspan.training import processes
 from headspan.training.estimate import estimate
 from headspan.training.loop import CHECKPOINT, LOG, MODEL, Stopped, Trainer, rate, train
@@ -309,7 +309,7 @@ def test_the_model_card(treebank: Path, tmp_path: Path) -> None:
 
 
 def test_raw_text_in(treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    short = partial(train_segmenter, settings=Segmentation(epochs=2, steps=1))
+    short = partial(train_segmenter, settings=SegmenterSettings(epochs=2, steps=1))
     monkeypatch.setattr("headspan.training.loop.train_segmenter", short)
     settings = config(treebank, training={"epochs": 2})
     settings = replace(settings, data=replace(settings.data, segment=True))

@@ -1,4 +1,4 @@
-"""headspan corpus: corpora of any size."""
+"""The command headspan corpus, for corpora of any size."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from headspan.cli.options import Int8, Lines, Model, Pretokenized, Retag
 from headspan.plumbing.errors import HeadspanError
 
 if TYPE_CHECKING:
-    from headspan.corpus import Progress, Summary
+    from headspan.corpus import CorpusProgress, CorpusSummary
 
 
 def corpus(
@@ -26,91 +26,97 @@ def corpus(
         list[str],
         typer.Argument(
             metavar="INPUT…",
-            help="Files, folders, - for standard input: text, CoNLL-U, CoNLL-X, JSON lines "
-            "(.jsonl) or .parquet; .gz, .xz, .bz2 and .zst are unpacked.",
+            help="Files, folders, or - for standard input: text, CoNLL-U, CoNLL-X, JSON lines "
+            "(.jsonl) or .parquet, also compressed (.gz, .xz, .bz2, .zst).",
         ),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the shards go.")
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the shards.")
     ],
     model: Model = "en",
     format: Annotated[
         Literal["conllu", "parquet"],
-        typer.Option(help="What to write; parquet has a row a sentence."),
+        typer.Option(help="Format of the shards; parquet has one row per sentence."),
     ] = "conllu",
     compress: Annotated[
-        Literal["none", "gz", "xz"], typer.Option(help="How to compress CoNLL-U.")
+        Literal["none", "gz", "xz"], typer.Option(help="Compression of CoNLL-U shards.")
     ] = "none",
     pretokenized: Pretokenized = False,
     lines: Lines = False,
     confidence: Annotated[
-        bool, typer.Option("--confidence", help="Say how probable each arc is.")
+        bool, typer.Option("--confidence", help="Add the probability of each arc.")
     ] = False,
     retag: Retag = False,
     int8: Int8 = False,
     shard_size: Annotated[
-        int, typer.Option(metavar="K", min=1, help="Thousands of characters that make a shard.")
+        int, typer.Option(metavar="K", min=1, help="Text per shard, in thousands of characters.")
     ] = 100,
     processes: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Default: what suits the machine.")
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Number of processes; by default as many as suit the machine."
+        ),
     ] = None,
     engine: Annotated[
-        Literal["local", "ray"], typer.Option(help="This machine's processes, or a Ray cluster.")
+        Literal["local", "ray"],
+        typer.Option(help="Parse in processes of this machine, or on a Ray cluster."),
     ] = "local",
     address: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Of the Ray cluster; default: start one here.")
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="Address of the Ray cluster; by default one is started here."
+        ),
     ] = "",
 ) -> None:
     """Parse a corpus of any size into FOLDER/part-00000.conllu and so on, with a manifest.
 
-    After Ctrl-C, a crash or a power failure the same command goes on; the result is the same, byte
-    for byte, as without. What cannot be read or parsed is recorded in FOLDER/errors.jsonl, and the
-    exit code is then 1.
+    After Ctrl-C, a crash or a power failure the same command resumes, and the result is the same,
+    byte for byte, as without the interruption. Input that cannot be read or parsed is listed in
+    FOLDER/errors.jsonl, and the exit code is then 1.
     """
     from headspan.corpus import parse_corpus
     from headspan.corpus.parsing import Options
 
     if address and engine != "ray":
-        raise HeadspanError("--address is that of a Ray cluster; it needs --engine ray")
-    chosen = None
+        raise HeadspanError("--address is the address of a Ray cluster; it needs --engine ray")
+    cluster = None
     if engine == "ray":
         from headspan.integrations.ray import ray_engine
 
-        chosen = ray_engine(address=address or None, workers=processes)
+        cluster = ray_engine(address=address or None, workers=processes)
     with _interruptible(output), _bar() as watch:
         summary = parse_corpus(
             inputs, output, model=model, format=format, compress=compress,
             options=Options(lines, pretokenized, confidence, retag, int8), shard_size=shard_size,
-            processes=processes, engine=chosen, watch=watch,
+            processes=processes, engine=cluster, watch=watch,
         )  # fmt: skip
-    _say(output, summary)
+    _print_summary(output, summary)
 
 
-def _say(output: Path, summary: Summary) -> None:
+def _print_summary(output: Path, summary: CorpusSummary) -> None:
     counts = f"{summary.shards:,} shards, {summary.sentences:,} sentences, {summary.words:,} words"
     print(f"{output}: {counts}")
     if summary.errors:
-        things = "1 thing" if summary.errors == 1 else f"{summary.errors:,} things"
-        where = output / "errors.jsonl"
-        print(f"headspan: {things} could not be read or parsed: {where} says why", file=sys.stderr)
+        errors = "1 error" if summary.errors == 1 else f"{summary.errors:,} errors"
+        print(f"headspan: {errors}, listed in {output / 'errors.jsonl'}", file=sys.stderr)
         raise typer.Exit(1)
 
 
 @contextmanager
 def _interruptible(output: Path) -> Iterator[None]:
-    """Say how to go on if Ctrl-C or SIGTERM ends the run."""
+    """If Ctrl-C or SIGTERM ends the run, print how to resume it."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit) as error:
-        print(f"headspan: interrupted; the same command goes on in {output}", file=sys.stderr)
+        print(f"headspan: interrupted; the same command resumes in {output}", file=sys.stderr)
         if isinstance(error, SystemExit):
             raise
         raise typer.Exit(128 + signal.SIGINT) from error
 
 
 @contextmanager
-def _bar() -> Iterator[Callable[[Progress], None] | None]:
-    """A bar on standard error, if that is a terminal: words, words a second, time left."""
+def _bar() -> Iterator[Callable[[CorpusProgress], None] | None]:
+    """A bar on standard error, if that is a terminal: words, words per second, time left."""
     console = Console(file=sys.stderr)
     if not console.is_terminal:
         yield None
@@ -119,13 +125,14 @@ def _bar() -> Iterator[Callable[[Progress], None] | None]:
     with Bars(*columns, console=console, transient=True) as bars:
         task = bars.add_task("loading the model", total=None)
 
-        def watch(progress: Progress) -> None:
-            said = "loading the model"
+        def watch(progress: CorpusProgress) -> None:
+            text = "loading the model"
             if progress.words:
-                said = f"{progress.words:,} words, {progress.words_a_second:,.0f} a second"
+                text = f"{progress.words:,} words, {progress.words_per_second:,.0f} per second"
             if progress.seconds_left is not None:
-                said += f", {_duration(progress.seconds_left)} left"
-            bars.update(task, total=progress.bytes, completed=progress.read, description=said)
+                text += f", {_duration(progress.seconds_left)} left"
+            total, completed = progress.bytes_total, progress.bytes_read
+            bars.update(task, total=total, completed=completed, description=text)
 
         yield watch
 

@@ -2,10 +2,10 @@
 
     parse_corpus(["texts/"], "parsed")
 
-The same call goes on after any interruption, and gives the same bytes as without one.
+After any interruption the same call resumes, and the result has the same bytes as without one.
 """
 
-from headspan.corpus.output_folder import Summary
-from headspan.corpus.run import Progress, parse_corpus
+from headspan.corpus.output_folder import CorpusSummary
+from headspan.corpus.run import CorpusProgress, parse_corpus
 
-__all__ = ["Progress", "Summary", "parse_corpus"]
+__all__ = ["CorpusProgress", "CorpusSummary", "parse_corpus"]

@@ -1,7 +1,7 @@
 """Chunks: the pieces into which a corpus is cut, each of which becomes a shard.
 
-How a corpus is cut depends on its text and on the size of a chunk alone. So chunk k is the same in
-every run, whoever parses it, and whatever happened before.
+Where a corpus is cut depends only on its text and on the size of a chunk. So chunk k is the same in
+every run, whichever process parses it and whatever happened before.
 """
 
 from __future__ import annotations
@@ -10,28 +10,34 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from headspan.conllu import Format
 
-_LINE_OF_CONLL = 6  # characters of text that a line of CoNLL counts as: a word and a space
+_CHARACTERS_PER_LINE = 6
+"""The text that a line of CoNLL counts as: a word and a space."""
+_MOST_SKIPPED = 1000
+"""Skipped inputs that a chunk records; if there are more, they go into the next one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """Something that could not be read or parsed, and why. The rest went on."""
+class SkippedInput:
+    """A piece of input that could not be read or parsed, and why. The run continued without it."""
 
     reason: str
     file: str = ""
     line: int = 0
-    """0 if it is not about a line."""
+    """0 if it is not a particular line."""
     document: str = ""
     sentence: str = ""
-    """A sent_id, if it is about a sentence."""
+    """The sent_id, if it is a sentence."""
+
+    kind: ClassVar = "Problem"
+    """The name of the class in fingerprints, as with the parts."""
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextPart:
     """A document of running text, or a part of one that is longer than a chunk."""
 
     document: str
@@ -39,11 +45,12 @@ class Text:
     file: str
     line: int
     offset: int = 0
-    """Of its first character in the document."""
+    """The position of its first character in the document."""
     first: bool = True
-    """Whether it is the document's first part."""
-    begins: bool = True
-    """Whether it begins with a paragraph."""
+    """Whether it is the first part of the document."""
+    begins_paragraph: bool = True
+
+    kind: ClassVar = "Text"
 
     @property
     def size(self) -> int:
@@ -51,14 +58,17 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """A document whose sentences and words are given."""
+class WordsPart:
+    """A document, or a part of one, whose sentences and words are given."""
 
     document: str
     sentences: tuple[tuple[str, ...], ...]
     file: str
     line: int
     first: bool = True
+    """Whether it is the first part of the document."""
+
+    kind: ClassVar = "Words"
 
     @property
     def size(self) -> int:
@@ -66,8 +76,8 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Conll:
-    """A sentence as its lines in a CoNLL file, and the document that it is said to be in."""
+class ConllPart:
+    """The lines of a sentence in a CoNLL file, and the document that the file says it is in."""
 
     document: str
     data: bytes
@@ -75,42 +85,44 @@ class Conll:
     line: int
     format: Format | None
 
+    kind: ClassVar = "Conll"
+
     @property
     def size(self) -> int:
-        return _LINE_OF_CONLL * self.data.count(b"\n") + 1
+        return _CHARACTERS_PER_LINE * self.data.count(b"\n") + 1
 
 
-Part: TypeAlias = Text | Words | Conll
+Part: TypeAlias = TextPart | WordsPart | ConllPart
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a corpus, and what could not be read around it."""
+    """A piece of a corpus, and the input around it that could not be read."""
 
     number: int
     """0, 1, 2 … in the order of the corpus."""
     parts: tuple[Part, ...]
-    problems: tuple[Problem, ...] = ()
+    skipped: tuple[SkippedInput, ...] = ()
     last: bool = False
-    """Whether it is the corpus's last; there is one even in an empty corpus."""
-    read: int = field(default=0, compare=False)
-    """How many bytes of the files it took, as they lie on the disk."""
+    """Whether it is the last chunk of the corpus; even an empty corpus has one."""
+    bytes_read: int = field(default=0, compare=False)
+    """Bytes of the input files that it took, compressed if they are."""
 
     @property
     def name(self) -> str:
-        """What its shard is called, but for the ending."""
+        """The name of its shard, without the suffix."""
         return f"part-{self.number:05}"
 
     @property
-    def place(self) -> str:
-        """Where it begins, for a message."""
+    def location(self) -> str:
+        """Where it begins in the corpus, for messages."""
         if not self.parts:
             return "the end" if self.last else self.name
         return f"{self.parts[0].file}:{self.parts[0].line}"
 
     def to_json(self) -> str:
-        """All of it, for another process."""
-        parts = [{"kind": type(part).__name__, **asdict(part)} for part in self.parts]
+        """All of it as text, for another process: nothing is ever unpickled."""
+        parts = [{"kind": part.kind, **asdict(part)} for part in self.parts]
         for part in parts:
             if isinstance(part.get("data"), bytes):
                 part["data"] = part["data"].decode("latin-1")
@@ -118,103 +130,101 @@ class Chunk:
 
     @classmethod
     def from_json(cls, text: str) -> Chunk:
-        """What `to_json` gave."""
+        """The chunk from which `to_json` made the text."""
         table = json.loads(text)
-        parts = tuple(map(_part, table["parts"]))
-        return cls(**{**table, "parts": parts, "problems": _problems(table)})
+        table["parts"] = tuple(map(_part_from_table, table["parts"]))
+        table["skipped"] = tuple(SkippedInput(**skipped) for skipped in table["skipped"])
+        return cls(**table)
 
     def fingerprint(self) -> str:
-        """The SHA-256 of all that its parse depends on."""
-        content = [self.last, *map(_values, self.parts), *map(_values, self.problems)]
+        """The SHA-256 of everything that its parse depends on."""
+        content = [self.last, *map(_values, self.parts), *map(_values, self.skipped)]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
-def _part(table: Mapping[str, Any]) -> Part:
-    given = {name: value for name, value in table.items() if name != "kind"}
-    if table["kind"] == "Text":
-        return Text(**given)
-    if table["kind"] == "Words":
-        return Words(**{**given, "sentences": tuple(map(tuple, given["sentences"]))})
-    return Conll(**{**given, "data": given["data"].encode("latin-1")})
+def _part_from_table(table: Mapping[str, Any]) -> Part:
+    fields = {name: value for name, value in table.items() if name != "kind"}
+    if table["kind"] == TextPart.kind:
+        return TextPart(**fields)
+    if table["kind"] == WordsPart.kind:
+        return WordsPart(**{**fields, "sentences": tuple(map(tuple, fields["sentences"]))})
+    return ConllPart(**{**fields, "data": fields["data"].encode("latin-1")})
 
 
-def _problems(table: Mapping[str, Any]) -> tuple[Problem, ...]:
-    return tuple(Problem(**problem) for problem in table["problems"])
-
-
-def _values(item: Part | Problem) -> list[object]:
+def _values(item: Part | SkippedInput) -> list[object]:
     values = [getattr(item, name) for name in item.__slots__]
-    if isinstance(item, Conll):
+    if isinstance(item, ConllPart):
         values.append(item.data.decode("latin-1"))
         values.remove(item.data)
-    return [type(item).__name__, *values]
+    return [item.kind, *values]
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """What became of a chunk."""
+    """The outcome of a chunk: a file, unless the chunk as a whole failed."""
 
     number: int
-    input: str
+    input_sha256: str
     """The chunk's fingerprint."""
     start: str
-    """Where it begins in the corpus."""
+    """Where the chunk begins in the corpus."""
     name: str = ""
-    """Of the file; empty if the chunk as a whole failed."""
+    """The name of the file; empty if the chunk as a whole failed."""
     size: int = 0
-    """Of the file, in bytes."""
+    """The size of the file, in bytes."""
     sha256: str = ""
     sentences: int = 0
     words: int = 0
     last: bool = False
-    read: int = 0
-    problems: tuple[Problem, ...] = ()
+    bytes_read: int = 0
+    skipped: tuple[SkippedInput, ...] = ()
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> Shard:
-        """From its fields as they stand in JSON."""
-        return cls(**{**table, "problems": _problems(table)})
+        """Make a shard from its fields in JSON."""
+        skipped = tuple(SkippedInput(**fields) for fields in table["skipped"])
+        return cls(**{**table, "skipped": skipped})
 
     @classmethod
     def failed(cls, chunk: Chunk, reason: str) -> Shard:
-        """For a chunk that could not be parsed at all."""
-        why = f"{chunk.name} is missing: {reason}"
-        problem = Problem(why)
+        """The outcome of a chunk that could not be parsed at all."""
+        skipped = SkippedInput(f"{chunk.name} is missing: {reason}")
         for part in chunk.parts[:1]:
-            problem = Problem(why, part.file, part.line, part.document)
+            skipped = SkippedInput(skipped.reason, part.file, part.line, part.document)
         return cls(
-            chunk.number, chunk.fingerprint(), chunk.place, last=chunk.last, read=chunk.read,
-            problems=(*chunk.problems, problem),
+            chunk.number, chunk.fingerprint(), chunk.location, last=chunk.last,
+            bytes_read=chunk.bytes_read, skipped=(*chunk.skipped, skipped),
         )  # fmt: skip
 
 
 class Packer:
-    """Puts parts together to chunks of at most `size` characters, unless one part has more."""
+    """Packs parts into chunks of at most `size` characters, or of one part that has more."""
 
     def __init__(self, size: int) -> None:
         self.size = size
         self._number = 0
         self._parts: list[Part] = []
-        self._problems: list[Problem] = []
+        self._skipped: list[SkippedInput] = []
         self._filled = 0
 
-    def add(self, item: Part | Problem) -> Iterator[Chunk]:
-        """Take a part, or what could not be read; gives the chunk that was full before, if any."""
-        more = 0 if isinstance(item, Problem) else item.size
-        if (self._filled and self._filled + more > self.size) or len(self._problems) >= 1000:
+    def add(self, item: Part | SkippedInput) -> Iterator[Chunk]:
+        """Take a part or a skipped input; yields the chunk that was full before it, if any."""
+        size = 0 if isinstance(item, SkippedInput) else item.size
+        full = self._filled and self._filled + size > self.size
+        if full or len(self._skipped) >= _MOST_SKIPPED:
             yield self._chunk(last=False)
-        if isinstance(item, Problem):
-            self._problems.append(item)
+        if isinstance(item, SkippedInput):
+            self._skipped.append(item)
         else:
             self._parts.append(item)
-            self._filled += more
+            self._filled += size
 
-    def rest(self) -> Chunk:
+    def last(self) -> Chunk:
         """The last chunk."""
         return self._chunk(last=True)
 
     def _chunk(self, *, last: bool) -> Chunk:
-        chunk = Chunk(self._number, tuple(self._parts), tuple(self._problems), last)
+        chunk = Chunk(self._number, tuple(self._parts), tuple(self._skipped), last)
         self._number += 1
-        self._parts, self._problems, self._filled = [], [], 0
+        self._parts, self._skipped, self._filled = [], [], 0
         return chunk

@@ -1,53 +1,55 @@
-"""The documents of files of all kinds, one at a time; what cannot be read is told apart."""
+"""The documents of files of all kinds, and the input among them that cannot be read."""
 
 from __future__ import annotations
 
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, cast
 
-from headspan.conllu import ConlluError, Format, looks_like_conll
+from headspan.conllu import ConlluError, looks_like_conll
 from headspan.conllu.blocks import Block, BlockParser
-from headspan.corpus.chunks import Conll, Part, Problem, Text, Words
+from headspan.corpus.chunks import ConllPart, Part, SkippedInput, WordsPart
 from headspan.corpus.cutting import Cutter
 from headspan.plumbing.files import UNREADABLE, decompressed, input_name, open_input, reason
 from headspan.text.assembly import writable
 
 _PEEKED = _PIECE = 1 << 16
-_LONGEST = 1 << 26  # bytes of a line of JSON, or of a sentence of CoNLL
+_LONGEST = 1 << 26
+"""Most bytes of a line of JSON, or of a sentence of CoNLL."""
 _BOM = b"\xef\xbb\xbf"
 _PACKED = (".gz", ".xz", ".bz2", ".zst")
 _JSON = (".jsonl", ".ndjson", ".json")
 
-Items: TypeAlias = Iterator[Part | Problem]
+Items: TypeAlias = Iterator[Part | SkippedInput]
 
 
-class Meter:
-    """How many bytes of the files have been read."""
+class ByteCounter:
+    """Counts the bytes that have been read from all files."""
 
     def __init__(self) -> None:
-        self._before = 0
+        self._finished = 0
         self._tell: Callable[[], int] = int
 
-    def begin(self, tell: Callable[[], int]) -> None:
+    def begin_file(self, tell: Callable[[], int]) -> None:
         self._tell = tell
 
-    def end(self, size: int) -> None:
-        self._before, self._tell = self._before + size, int
+    def end_file(self, size: int) -> None:
+        self._finished, self._tell = self._finished + size, int
 
     def bytes(self) -> int:
-        return self._before + self._tell()
+        return self._finished + self._tell()
 
 
-def documents(name: str, root: Path, most: int, meter: Meter) -> Items:
-    """What is in a file, in parts of at most `most` characters.
+def read_parts(name: str, root: Path, max_size: int, counter: ByteCounter) -> Items:
+    """The contents of a file, in parts of at most `max_size` characters.
 
-    root: what the name is relative to. That it cannot be read, or no further, is a problem like
-    others.
+    root: the folder that the name is relative to. A file that cannot be read, or not to its end, is
+    a skipped input like any other.
     """
     file = input_name(name)
     try:
@@ -55,42 +57,44 @@ def documents(name: str, root: Path, most: int, meter: Meter) -> Items:
         if name.endswith(".parquet"):
             from headspan.corpus.parquet import rows
 
-            for number, row, at in rows(root / name):
-                meter.begin(partial(int, size * at))
-                yield from document_parts(row, file, number, most)
+            for number, row, share_read in rows(root / name):
+                counter.begin_file(partial(int, size * share_read))
+                yield from document_parts(row, file, number, max_size)
         else:
             with ExitStack() as opened:
-                yield from _of_stream(name, root, most, meter, opened)
-        meter.end(size)
+                yield from _of_stream(name, root, max_size, counter, opened)
+        counter.end_file(size)
     except (*UNREADABLE, ValueError) as error:
-        yield Problem(f"cannot be read, or no further: {reason(error)}", file)
+        yield SkippedInput(f"cannot be read to the end: {reason(error)}", file)
 
 
-def _of_stream(name: str, root: Path, most: int, meter: Meter, opened: ExitStack) -> Items:
+def _of_stream(
+    name: str, root: Path, max_size: int, counter: ByteCounter, opened: ExitStack
+) -> Items:
     file = input_name(name)
     if name == "-":
         stream = open_input(name, opened)
     else:
         raw = opened.enter_context((root / name).open("rb"))
         stream = decompressed(raw, opened)
-        meter.begin(raw.tell)
+        counter.begin_file(raw.tell)
     start = cast(io.BufferedReader, stream).peek(_PEEKED)
     plain = name
     while plain.endswith(_PACKED):
         plain = plain[: plain.rindex(".")]
     if plain.endswith(_JSON) or (name == "-" and start.startswith(b'{"')):
-        yield from _json_lines(stream, file, most)
+        yield from _json_lines(stream, file, max_size)
     elif looks_like_conll(start):
         yield from _conll(stream, file, plain)
     else:
-        yield from _text(stream, file, most)
+        yield from _text(stream, file, max_size)
 
 
-def _text(stream: BinaryIO, file: str, most: int) -> Items:
-    """A file that is one document. Lines that are not UTF-8 are left out, and told together."""
-    cutter = Cutter(_id(file), file, most=most)
-    held = b""  # the first bytes of a character whose others are in the next piece
-    bad: list[int] = []  # the first line that is not UTF-8, the byte, and how many pieces follow
+def _text(stream: BinaryIO, file: str, max_size: int) -> Items:
+    """A file that is one document. Adjacent lines that are not UTF-8 are skipped together."""
+    cutter = Cutter(_document_id(file), file, max_size=max_size)
+    held = b""  # the first bytes of a character that ends in the next piece
+    bad: list[int] = []  # the first line that is not UTF-8, its first bad byte, the last such line
     line, at_start = 1, True
     while True:
         more = stream.readline(_PIECE)
@@ -119,13 +123,13 @@ def _text(stream: BinaryIO, file: str, most: int) -> Items:
     yield from cutter.rest()
 
 
-def _not_utf8(file: str, line: int, byte: int, last: int) -> Problem:
+def _not_utf8(file: str, line: int, byte: int, last: int) -> SkippedInput:
     what = "the line is" if line == last else f"lines {line:,} to {last:,} are"
-    return Problem(f"the byte 0x{byte:02x} is not UTF-8; {what} left out", file, line, file)
+    return SkippedInput(f"the byte 0x{byte:02x} is not UTF-8; {what} skipped", file, line, file)
 
 
 def _lines(stream: BinaryIO, longest: int) -> Iterator[tuple[int, bytes]]:
-    """The lines with their numbers; of one that is too long, the first `longest` bytes."""
+    """The lines with their numbers; a line that is too long is cut after `longest` bytes."""
     number = 0
     while line := stream.readline(longest):
         number += 1
@@ -136,51 +140,50 @@ def _lines(stream: BinaryIO, longest: int) -> Iterator[tuple[int, bytes]]:
                 return
 
 
-def _json_lines(stream: BinaryIO, file: str, most: int) -> Items:
+def _json_lines(stream: BinaryIO, file: str, max_size: int) -> Items:
     for number, line in _lines(stream, _LONGEST):
         if not line.strip():
             continue
         if len(line) == _LONGEST:
-            yield Problem(f"the line has more than {_LONGEST:,} bytes", file, number)
+            why = f"the line has more than {_LONGEST:,} bytes"
+            yield SkippedInput(why, file, number)
             continue
         try:
             row = json.loads((line.removeprefix(_BOM) if number == 1 else line).decode())
         except (ValueError, RecursionError) as error:
-            yield Problem(f"is not JSON in UTF-8: {error}", file, number)
+            yield SkippedInput(f"the line is not JSON in UTF-8: {error}", file, number)
             continue
-        yield from document_parts(row, file, number, most)
+        yield from document_parts(row, file, number, max_size)
 
 
-def document_parts(row: Any, file: str, number: int, most: int) -> Items:
-    """A document as JSON or a row of a table says it: `text` or `tokens`, and perhaps `id`."""
+def document_parts(row: Any, file: str, number: int, max_size: int) -> Items:
+    """The parts of a document in JSON or in a row of a table: `text` or `tokens`, perhaps `id`."""
     if not isinstance(row, Mapping):
-        yield Problem(f"found {type(row).__name__}; expected an object with `text`", file, number)
+        why = f"found {type(row).__name__}; expected an object with `text`"
+        yield SkippedInput(why, file, number)
         return
-    given = row.get("id")
-    document = _id(f"{file}:{number}" if given is None else str(given))
+    name = row.get("id")
+    document = _document_id(f"{file}:{number}" if name is None else str(name))
     text, tokens = row.get("text"), row.get("tokens")
-    if isinstance(text, str) and len(text) <= most:
-        if text.strip():
-            yield Text(document, text, file, number)
-    elif isinstance(text, str):
-        cutter = Cutter(document, file, line=number, most=most)
+    if isinstance(text, str):
+        cutter = Cutter(document, file, max_size=max_size)
         for part in [*cutter.add(text), *cutter.rest()]:
-            yield Text(document, part.text, file, number, part.offset, part.first, part.begins)
+            yield replace(part, line=number)
     elif (sentences := _words(tokens)) is not None:
-        yield from _divided(document, sentences, file, number, most)
+        yield from _divided(document, sentences, file, number, max_size)
     else:
-        found = "neither" if text is None and tokens is None else "something else"
+        what = "neither" if text is None and tokens is None else "something else"
         expected = "`text`, a string, or `tokens`, a list of words or of lists of words"
-        yield Problem(f"found {found}; expected {expected}", file, number, document)
+        yield SkippedInput(f"found {what}; expected {expected}", file, number, document)
 
 
-def _id(given: str) -> str:
+def _document_id(name: str) -> str:
     """A document's name as a comment can hold it."""
-    return writable(" ".join(given.split()))
+    return writable(" ".join(name.split()))
 
 
 def _words(tokens: Any) -> list[tuple[str, ...]] | None:
-    """Sentences of words, or None if that is not what it is."""
+    """The words of each sentence, or None if `tokens` holds something else."""
     if not isinstance(tokens, list):
         return None
     sentences = tokens if all(isinstance(words, list) for words in tokens) else [tokens]
@@ -189,24 +192,24 @@ def _words(tokens: Any) -> list[tuple[str, ...]] | None:
 
 
 def _divided(
-    document: str, sentences: Sequence[tuple[str, ...]], file: str, line: int, most: int
-) -> Iterator[Words]:
-    """The document in parts of at most `most` characters, or of one sentence."""
-    some: list[tuple[str, ...]] = []
+    document: str, sentences: Sequence[tuple[str, ...]], file: str, line: int, max_size: int
+) -> Iterator[WordsPart]:
+    """The document in parts of at most `max_size` characters, or of one sentence."""
+    waiting: list[tuple[str, ...]] = []
     size, first = 0, True
     for words in sentences:
         more = sum(len(word) + 1 for word in words)
-        if some and size + more > most:
-            yield Words(document, tuple(some), file, line, first)
-            some, size, first = [], 0, False
-        some.append(words)
+        if waiting and size + more > max_size:
+            yield WordsPart(document, tuple(waiting), file, line, first)
+            waiting, size, first = [], 0, False
+        waiting.append(words)
         size += more
-    if some:
-        yield Words(document, tuple(some), file, line, first)
+    if waiting:
+        yield WordsPart(document, tuple(waiting), file, line, first)
 
 
 def _conll(stream: BinaryIO, file: str, name: str) -> Items:
-    """The sentences of a file, as their lines; which are looked at where they are parsed."""
+    """The sentences of a file as blocks of lines, which are only read where they are parsed."""
     probe = BlockParser(name, None)
     block: list[bytes] = []
     size = start = 0
@@ -230,20 +233,13 @@ def _conll(stream: BinaryIO, file: str, name: str) -> Items:
 
 def _block(
     document: str, lines: list[bytes], file: str, start: int, size: int, probe: BlockParser
-) -> Conll | Problem:
+) -> ConllPart | SkippedInput:
     if size >= _LONGEST:
-        return Problem(f"the sentence has more than {_LONGEST:,} bytes", file, start, document)
+        why = f"the sentence has more than {_LONGEST:,} bytes"
+        return SkippedInput(why, file, start, document)
     if probe.format is None:
-        _recognise(probe, Block(start, b"", lines, b"\n"))
+        with suppress(ConlluError):  # reading a sentence tells the parser the format of the file
+            probe.sentence(Block(start, b"", lines, b"\n"))
     data = b"".join(lines)
     data = data if data.endswith(b"\n") else data + b"\n"
-    return Conll(document, data, file, start, probe.format)
-
-
-def _recognise(probe: BlockParser, block: Block) -> Format | None:
-    """Let the parser see from a sentence which format the file has."""
-    try:
-        probe.sentence(block)
-    except ConlluError:
-        return None
-    return probe.format
+    return ConllPart(document, data, file, start, probe.format)

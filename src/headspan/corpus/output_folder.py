@@ -1,8 +1,9 @@
-"""The folder of a parsed corpus: what is finished, and how a run goes on after any interruption.
+"""The folder of a parsed corpus: its finished shards, and resuming after any interruption.
 
-While a run is at work, `progress.jsonl` has a line for all that its result depends on, then a line
-for each shard, written when the shard is in its place for good. At the end `manifest.json` takes
-its place, in the order of the corpus and without anything that depends on how the run went.
+During a run, `progress.jsonl` has one line with everything that the result depends on, then one
+line per shard, written once the shard is safely in place. At the end it is replaced by
+`manifest.json`, which is in the order of the corpus and has nothing that depends on how the run
+went.
 """
 
 from __future__ import annotations
@@ -18,20 +19,19 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from headspan.corpus.chunks import Chunk, Shard
-from headspan.corpus.shards import sync
 from headspan.plumbing.errors import HeadspanError
-from headspan.plumbing.files import open_output, reason
+from headspan.plumbing.files import open_output, reason, sync
 
 FORMAT = 1
 """The version of the layout."""
 MANIFEST, PROGRESS, ERRORS = "manifest.json", "progress.jsonl", "errors.jsonl"
 _TEMPORARY = ".headspan-*.tmp"
-_NOT_COMPARED = ("model", "threads")  # the name of a model; its content is
+_NOT_COMPARED = ("model", "threads")  # a model is compared by its content, not by its name
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """What a corpus has become."""
+class CorpusSummary:
+    """The counts of a finished corpus."""
 
     shards: int
     sentences: int
@@ -39,62 +39,62 @@ class Summary:
     errors: int
 
 
-class Folder:
-    """A folder that is locked for this run."""
+class OutputFolder:
+    """A folder of shards that is locked by this run."""
 
     def __init__(self, path: Path, progress: BinaryIO, settings: Mapping[str, Any]) -> None:
         self.path = path
         self.settings = dict(settings)
         self.finished: dict[int, str] = {}
-        """The fingerprint of the chunk of every shard that is there."""
-        self.words = self.read = 0
-        """Of the shards that are there."""
+        """The fingerprint of the chunk of every finished shard."""
+        self.words = self.bytes_read = 0
+        """The words of the finished shards, and the bytes of input that they took."""
         self._progress = progress
-        self._lines: dict[int, int] = {}  # where the line of a shard begins
+        self._lines: dict[int, int] = {}  # where the line of each shard begins
         self._last: int | None = None
 
     @property
     def complete(self) -> bool:
-        """Whether every chunk of the corpus is done."""
+        """Whether every chunk of the corpus is finished."""
         return self._last is not None and len(self.finished) > self._last
 
     def begin(self) -> None:
-        """Write what the result depends on."""
+        """Write the settings, on which the result depends."""
         table = {"layout": FORMAT, **self.settings}
         self._append(json.dumps(table))
         sync(self.path)
 
     def resume(self, lines: Iterator[tuple[int, Any]]) -> None:
-        """Take over the shards that an earlier run noted, if they are as it left them."""
+        """Keep the shards that an earlier run recorded, if they are as it left them."""
         for at, table in lines:
             shard = Shard.from_table(table)
-            if not shard.name or _is_there(self.path / shard.name, shard):
-                self._take(shard, at)
+            if not shard.name or _is_intact(self.path / shard.name, shard):
+                self._count(shard, at)
 
     def add(self, shard: Shard) -> None:
-        """Note that a shard is in place."""
+        """Record that a shard is in place."""
         at = self._progress.seek(0, os.SEEK_END)
         self._append(json.dumps(asdict(shard)))
-        self._take(shard, at)
+        self._count(shard, at)
 
     def remaining(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
-        """The chunks that are still to be parsed."""
+        """The chunks that have not been parsed yet."""
         return remaining(chunks, self.finished, self.path)
 
-    def finish(self) -> Summary:
+    def finish(self) -> CorpusSummary:
         """Put the manifest in place."""
         assert self._last is not None  # noqa: S101 (the corpus is complete)
         if len(self.finished) > self._last + 1:
-            raise HeadspanError(f"{self.path}: {_changed(f'it has {self._last + 1} chunks now')}")
+            raise HeadspanError(_input_changed(self.path, f"it has {self._last + 1} chunks now"))
         totals = {"shards": 0, "sentences": 0, "words": 0, "errors": 0}
         with open_output(self.path / ERRORS) as errors:
             for shard in self._shards():
                 totals["shards"] += bool(shard.name)
                 totals["sentences"] += shard.sentences
                 totals["words"] += shard.words
-                totals["errors"] += len(shard.problems)
-                for problem in shard.problems:
-                    table = {name: value for name, value in asdict(problem).items() if value}
+                totals["errors"] += len(shard.skipped)
+                for skipped in shard.skipped:
+                    table = {name: value for name, value in asdict(skipped).items() if value}
                     errors.write(json.dumps(table, ensure_ascii=True).encode() + b"\n")
         if not totals["errors"]:
             (self.path / ERRORS).unlink()
@@ -109,12 +109,12 @@ class Folder:
         sync(self.path)
         (self.path / PROGRESS).unlink()
         sync(self.path)
-        return Summary(**totals)
+        return CorpusSummary(**totals)
 
     def clear(self) -> None:
-        """Remove what was being written when something was interrupted."""
-        for left in self.path.glob(_TEMPORARY):
-            left.unlink(missing_ok=True)
+        """Remove the files that an interrupted run was writing."""
+        for path in self.path.glob(_TEMPORARY):
+            path.unlink(missing_ok=True)
 
     def _shards(self) -> Iterator[Shard]:
         for number in sorted(self._lines):
@@ -125,7 +125,7 @@ class Folder:
     def _append(self, line: str) -> None:
         handle, data = self._progress.fileno(), line.encode() + b"\n"
         try:
-            while data:  # past the buffer, which would try again when it is closed
+            while data:  # without the buffer, which would try again when it is closed
                 data = data[os.write(handle, data) :]
             os.fsync(handle)
         except OSError as error:
@@ -133,13 +133,13 @@ class Folder:
                 f"{self.path / PROGRESS}: cannot be written: {reason(error)}"
             ) from error
 
-    def _take(self, shard: Shard, at: int) -> None:
-        if shard.number in self.finished:  # noted again after it was gone
+    def _count(self, shard: Shard, at: int) -> None:
+        if shard.number in self.finished:  # recorded again after its file was lost
             return
-        self.finished[shard.number] = shard.input
+        self.finished[shard.number] = shard.input_sha256
         self._lines[shard.number] = at
         self.words += shard.words
-        self.read += shard.read
+        self.bytes_read += shard.bytes_read
         if shard.last:
             self._last = shard.number
 
@@ -147,21 +147,21 @@ class Folder:
 def remaining(
     chunks: Iterator[Chunk], finished: Mapping[int, str], folder: Path
 ) -> Iterator[Chunk]:
-    """The chunks that are not finished. Raises HeadspanError if one that is was another."""
+    """The chunks that are not finished. Raises HeadspanError if a finished one has changed."""
     for chunk in chunks:
         before = finished.get(chunk.number)
         if before is None:
             yield chunk
         elif before != chunk.fingerprint():
-            raise HeadspanError(f"{folder}: {_changed(f'chunk {chunk.number}, {chunk.place}')}")
+            raise HeadspanError(_input_changed(folder, f"chunk {chunk.number}, {chunk.location}"))
 
 
 @contextmanager
-def open_folder(path: Path, settings: Mapping[str, Any]) -> Iterator[Folder | Summary]:
-    """A new folder, one to go on with, or, if it is finished, what is in it.
+def open_folder(path: Path, settings: Mapping[str, Any]) -> Iterator[OutputFolder | CorpusSummary]:
+    """Open a new folder or one to resume; a finished one yields its summary.
 
-    settings: all that the result depends on, the text apart. Raises HeadspanError if the folder was
-    begun with others, holds something else, or is held by another run.
+    settings: everything that the result depends on, except the text. Raises HeadspanError if the
+    folder was begun with other settings, holds something else, or is in use by another run.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -171,7 +171,7 @@ def open_folder(path: Path, settings: Mapping[str, Any]) -> Iterator[Folder | Su
             return
         if not begun and any(path.iterdir()):
             raise HeadspanError(
-                f"{path}: has other things in it; expected a new folder, or one to go on with"
+                f"{path}: has other files in it; expected a new folder, or one to resume"
             )
         progress = (path / PROGRESS).open("a+b")
     except OSError as error:
@@ -180,12 +180,12 @@ def open_folder(path: Path, settings: Mapping[str, Any]) -> Iterator[Folder | Su
         try:
             fcntl.flock(progress, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise HeadspanError(f"{path}: another run is at work there") from error
-        if (path / MANIFEST).exists():  # interrupted when all was done, or done since we looked
+            raise HeadspanError(f"{path}: is in use by another run") from error
+        if (path / MANIFEST).exists():  # interrupted at the very end, or finished since we looked
             (path / PROGRESS).unlink(missing_ok=True)
             yield _finished(path, settings)
             return
-        folder = Folder(path, progress, settings)
+        folder = OutputFolder(path, progress, settings)
         folder.clear()
         lines = _lines(progress)
         _, begun_with = next(lines, (0, None))
@@ -199,7 +199,7 @@ def open_folder(path: Path, settings: Mapping[str, Any]) -> Iterator[Folder | Su
 
 
 def _lines(progress: BinaryIO) -> Iterator[tuple[int, Any]]:
-    """The lines with their places; one that was being written is cut off."""
+    """The lines and where each begins; a line that is not complete is cut off."""
     progress.seek(0)
     at = 0
     for line in progress:
@@ -214,38 +214,38 @@ def _lines(progress: BinaryIO) -> Iterator[tuple[int, Any]]:
     progress.truncate(at)
 
 
-def _finished(path: Path, settings: Mapping[str, Any]) -> Summary:
+def _finished(path: Path, settings: Mapping[str, Any]) -> CorpusSummary:
     try:
         table = json.loads((path / MANIFEST).read_bytes())
         _compare(path, table, settings)
-        return Summary(*(table[name] for name in ("shards", "sentences", "words", "errors")))
+        return CorpusSummary(*(table[name] for name in ("shards", "sentences", "words", "errors")))
     except (ValueError, KeyError, TypeError) as error:
         raise HeadspanError(f"{path / MANIFEST}: is not the manifest of a corpus") from error
 
 
 def _compare(path: Path, begun: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    wanted = {"layout": FORMAT, **settings}
-    differ = [
+    """Raise HeadspanError if a folder was begun with other settings."""
+    differences = [
         f"{name} was {begun.get(name)!r} and is {value!r}"
-        for name, value in wanted.items()
+        for name, value in {"layout": FORMAT, **settings}.items()
         if begun.get(name) != value and name not in _NOT_COMPARED
     ]
-    if differ:
+    if differences:
         raise HeadspanError(
-            f"{path}: was begun with other settings: {'; '.join(differ)}; "
-            "go on with the old ones, or take another folder"
+            f"{path}: was begun with other settings: {'; '.join(differences)}; "
+            "resume with the old ones, or use another folder"
         )
 
 
-def _changed(what: str) -> str:
+def _input_changed(path: Path, what: str) -> str:
     return (
-        f"the input is not what it was when the folder was begun: {what}; "
-        "go on with the old input, or take another folder"
+        f"{path}: the input has changed since the folder was begun: {what}; "
+        "resume with the old input, or use another folder"
     )
 
 
-def _is_there(path: Path, shard: Shard) -> bool:
-    """Whether a shard is as it was when it was noted; a power failure may have taken it."""
+def _is_intact(path: Path, shard: Shard) -> bool:
+    """Check that a shard is as it was recorded; a power failure may have destroyed it."""
     try:
         with path.open("rb") as file:
             return (
@@ -257,14 +257,14 @@ def _is_there(path: Path, shard: Shard) -> bool:
 
 
 def _entry(shard: Shard) -> dict[str, Any]:
-    """A shard in the manifest."""
+    """The entry of a shard in the manifest."""
     return {
         "name": shard.name or None,
         "start": shard.start,
         "sentences": shard.sentences,
         "words": shard.words,
-        "errors": len(shard.problems),
+        "errors": len(shard.skipped),
         "bytes": shard.size,
         "sha256": shard.sha256,
-        "input_sha256": shard.input,
+        "input_sha256": shard.input_sha256,
     }

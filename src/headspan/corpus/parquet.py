@@ -1,40 +1,40 @@
-"""Documents from Parquet, and sentences as rows of a table (extra `parquet`)."""
+"""Documents read from Parquet, and sentences as rows of a table (extra `parquet`)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headspan.plumbing.extras import needed_for
+from headspan.text.assembly import token_range
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from headspan.model.parse_result import Parse
 
-_ROWS = 256  # that are read at a time
-_COLUMNS = ("id", "text", "tokens")
-_RANGE = re.compile(r"(?:^|\|)TokenRange=([0-9]+):([0-9]+)")
+DOCUMENT_COLUMNS = ("id", "text", "tokens")
+_ROWS_AT_A_TIME = 256
 
 
 def rows(path: Path) -> Iterator[tuple[int, dict[str, Any], float]]:
-    """The rows of a file with their numbers, from 1, and how much of the file lies before."""
+    """The rows of a file, each with its number from 1 and the share of rows before it."""
     _, parquet = libraries()
     with parquet.ParquetFile(path) as file:
-        names = [name for name in file.schema_arrow.names if name in _COLUMNS]
+        names = [name for name in file.schema_arrow.names if name in DOCUMENT_COLUMNS]
         if not {"text", "tokens"} & set(names):
-            raise ValueError(f"its columns are {', '.join(file.schema_arrow.names)}; expected text")
+            columns = ", ".join(file.schema_arrow.names)
+            raise ValueError(f"its columns are {columns}; expected text or tokens")
         total, number = file.metadata.num_rows, 0
-        for batch in file.iter_batches(_ROWS, columns=names):
+        for batch in file.iter_batches(_ROWS_AT_A_TIME, columns=names):
             for row in batch.to_pylist():
                 number += 1
                 yield number, row, (number - 1) / total
 
 
 def schema(*, confidence: bool = False) -> pa.Schema:
-    """The columns of a table of sentences: a row a sentence, a list an annotation of its words."""
+    """The columns of a table of sentences: a row per sentence, lists for its words."""
     pa, _ = libraries()
     strings, numbers = pa.list_(pa.string()), pa.list_(pa.int32())
     fields = [
@@ -53,9 +53,9 @@ def schema(*, confidence: bool = False) -> pa.Schema:
 
 
 def table(sentences: Iterable[tuple[str, Parse]], *, confidence: bool = False) -> pa.Table:
-    """The parses of documents' sentences as a table.
+    """A table of the parses of sentences, each given with its document.
 
-    `starts` and `ends` say where in its document a word's token stands; null if that is not known.
+    `starts` and `ends` are the positions of each word's token in its document, null if not known.
     """
     pa, _ = libraries()
     columns = schema(confidence=confidence)
@@ -64,18 +64,17 @@ def table(sentences: Iterable[tuple[str, Parse]], *, confidence: bool = False) -
     )
 
 
-def write(found: pa.Table, stream: Any) -> None:
+def write(sentences: pa.Table, stream: Any) -> None:
     """Write a table as Parquet: equal tables give equal bytes."""
     _, parquet = libraries()
-    parquet.write_table(found, stream, compression="zstd")
+    parquet.write_table(sentences, stream, compression="zstd")
 
 
 def _row(document: str, parse: Parse, confidence: bool) -> dict[str, Any]:
     ranges: list[tuple[int | None, int | None]] = []
     for token in parse.tokens:
-        match = _RANGE.search(token.misc)
-        place = (int(match[1]), int(match[2])) if match else (None, None)
-        ranges += [place] * (token.last - token.first + 1)
+        position = token_range(token.misc) or (None, None)
+        ranges += [position] * (token.last - token.first + 1)
     row: dict[str, Any] = {
         "document": document,
         "sent_id": parse.sent_id,
@@ -96,7 +95,7 @@ def _row(document: str, parse: Parse, confidence: bool) -> dict[str, Any]:
 
 
 def libraries() -> tuple[Any, Any]:
-    """What reads and writes Parquet. Raises HeadspanError where they are not installed."""
+    """Import pyarrow and its Parquet module. Raises HeadspanError if they are not installed."""
     with needed_for("Parquet", extra="parquet"):
         import pyarrow
         from pyarrow import parquet

@@ -1,25 +1,24 @@
-"""From a chunk to its parses, and to what could not be parsed."""
+"""From a chunk to its parses, and to the sentences that could not be parsed."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from headspan.conllu import ConlluError, Layout, Sentence
 from headspan.conllu.blocks import Block, BlockParser
-from headspan.corpus.chunks import Chunk, Conll, Part, Problem, Text, Words
+from headspan.corpus.chunks import Chunk, ConllPart, Part, SkippedInput, TextPart, WordsPart
 from headspan.model.parse_result import Parse
 from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError
-from headspan.text.assembly import writable
+from headspan.text.assembly import shift_token_range, token_range, writable
 
 if TYPE_CHECKING:
     from headspan.model.parser import Parser
 
-_TOGETHER = 1024  # sentences that are parsed together, as many as the parser sorts by length
-_RANGE = re.compile(r"(?<=TokenRange=)([0-9]+):([0-9]+)")
+_BATCH = 1024
+"""Sentences that are parsed together, as many as the parser sorts by length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,47 +33,49 @@ class Options:
 
 
 @dataclass(slots=True)
-class Parsed:
-    """The parses of a chunk, each with its document, and what is not among them."""
+class ParsedChunk:
+    """The parses of a chunk, each with its document, and the input that has no parse."""
 
     sentences: list[tuple[str, Parse]] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    skipped: list[SkippedInput] = field(default_factory=list)
 
 
-class _Found(NamedTuple):
+class _InputSentence(NamedTuple):
+    """A sentence, and the part of the chunk that it comes from."""
+
     part: Part
     sentence: Sentence
 
 
-def parse_chunk(parser: Parser, chunk: Chunk, options: Options) -> Parsed:
-    """Parse what can be parsed; a sentence that raises, whatever it is, is recorded with why.
+def parse_chunk(parser: Parser, chunk: Chunk, options: Options) -> ParsedChunk:
+    """Parse a chunk; a sentence that raises any exception is skipped and recorded with the reason.
 
-    Sentences that have no sent_id of their own are numbered within the chunk's name.
+    Sentences without a sent_id are named by the chunk and their number in it.
     """
-    parsed = Parsed(problems=list(chunk.problems))
-    found = [
-        _named(one, f"{chunk.name}-{number}")
-        for number, one in enumerate(_sentences(parser, chunk, options, parsed.problems), 1)
+    parsed = ParsedChunk(skipped=list(chunk.skipped))
+    sentences = [
+        _named(sentence, f"{chunk.name}-{number}")
+        for number, sentence in enumerate(_sentences(parser, chunk, options, parsed.skipped), 1)
     ]
-    good: list[_Found] = []
-    for one in found:
-        if (words := len(one.sentence)) > limits.LONGEST:
+    short: list[_InputSentence] = []
+    for sentence in sentences:
+        if (words := len(sentence.sentence)) > limits.LONGEST:
             why = f"the sentence has {words:,} words; at most {limits.LONGEST:,} are parsed"
-            parsed.problems.append(_problem(one, why))
+            parsed.skipped.append(_skipped(sentence, why))
         else:
-            good.append(one)
-    for start in range(0, len(good), _TOGETHER):
-        some = good[start : start + _TOGETHER]
-        for one, result in zip(some, _parses(parser, some, options), strict=True):
+            short.append(sentence)
+    for start in range(0, len(short), _BATCH):
+        batch = short[start : start + _BATCH]
+        for sentence, result in zip(batch, _parses(parser, batch, options), strict=True):
             if isinstance(result, Parse):
-                parsed.sentences.append((one.part.document, result))
+                parsed.sentences.append((sentence.part.document, result))
             else:
-                parsed.problems.append(_problem(one, why_failed(result)))
+                parsed.skipped.append(_skipped(sentence, why_failed(result)))
     return parsed
 
 
 def why_failed(error: Exception) -> str:
-    """An exception in one line that is not too long."""
+    """The message of an exception, in one line of bounded length."""
     message = " ".join(str(error).split())[:300]
     if isinstance(error, HeadspanError):
         return message
@@ -82,99 +83,96 @@ def why_failed(error: Exception) -> str:
 
 
 def _parses(
-    parser: Parser, found: Sequence[_Found], options: Options
+    parser: Parser, sentences: Sequence[_InputSentence], options: Options
 ) -> Sequence[Parse | Exception]:
-    """The parses; if that fails, each sentence alone, and the reason where that fails, too."""
+    """Parse sentences together or, if that fails, one by one, with the error of those that fail."""
     wanted = {"confidence": options.confidence, "retag": options.retag}
     try:
-        return parser.parse([one.sentence for one in found], **wanted)  # type: ignore[arg-type]
+        return parser.parse([one.sentence for one in sentences], **wanted)  # type: ignore[arg-type]
     except Exception as error:
-        if len(found) == 1:
+        if len(sentences) == 1:
             return [error]
-        return [result for one in found for result in _parses(parser, [one], options)]
+        return [result for one in sentences for result in _parses(parser, [one], options)]
 
 
 def _sentences(
-    parser: Parser, chunk: Chunk, options: Options, problems: list[Problem]
-) -> Iterator[_Found]:
-    """The sentences of a chunk, not parsed yet; what goes wrong is added to the problems."""
+    parser: Parser, chunk: Chunk, options: Options, skipped: list[SkippedInput]
+) -> Iterator[_InputSentence]:
+    """The sentences of a chunk, not parsed yet. Adds parts that cannot be read to `skipped`."""
     for part in chunk.parts:
         try:
-            if isinstance(part, Text):
-                found = _of_text(parser, part, options)
-            elif isinstance(part, Words):
-                found = _of_words(part)
+            if isinstance(part, TextPart):
+                sentences = _of_text(parser, part, options)
+            elif isinstance(part, WordsPart):
+                sentences = _of_words(part)
             else:
-                found = _of_conll(part)
-            for sentence in found:
-                yield _Found(part, sentence)
+                sentences = _of_conll(part)
+            for sentence in sentences:
+                yield _InputSentence(part, sentence)
         except ConlluError as error:
             why = f"found {error.found}; expected {error.expected}"
-            problems.append(Problem(why, part.file, error.line, part.document))
-        except Exception as error:  # whatever it is, it is the matter of this part alone
-            problems.append(Problem(why_failed(error), part.file, part.line, part.document))
+            skipped.append(SkippedInput(why, part.file, error.line, part.document))
+        except Exception as error:  # any failure concerns this part alone
+            skipped.append(SkippedInput(why_failed(error), part.file, part.line, part.document))
 
 
-def _of_text(parser: Parser, part: Text, options: Options) -> Iterator[Sentence]:
-    found = parser.sentences([part.text], lines=options.lines, pretokenized=options.pretokenized)
-    for number, sentence in enumerate(found):
+def _of_text(parser: Parser, part: TextPart, options: Options) -> Iterator[Sentence]:
+    lines, pretokenized = options.lines, options.pretokenized
+    sentences = parser.sentences([part.text], lines=lines, pretokenized=pretokenized)
+    for number, sentence in enumerate(sentences):
         comments = [c for c in sentence.comments if not c.startswith("# sent_id")]
-        if number == 0 and not part.begins:
+        if number == 0 and not part.begins_paragraph:
             comments = [c for c in comments if c != "# newpar"]
         if number == 0 and part.first:
             comments.insert(0, f"# newdoc id = {part.document}")
-        yield _moved(replace(sentence, comments=tuple(comments)), part.offset)
+        yield _shifted(replace(sentence, comments=tuple(comments)), part.offset)
 
 
-def _moved(sentence: Sentence, offset: int) -> Sentence:
-    """The sentence with its places counted from the start of the document."""
+def _shifted(sentence: Sentence, offset: int) -> Sentence:
+    """The sentence with token ranges that count from the start of the document."""
     if not offset:
         return sentence
-
-    def moved(misc: str) -> str:
-        return _RANGE.sub(lambda m: f"{int(m[1]) + offset}:{int(m[2]) + offset}", misc)
-
     return replace(
         sentence,
-        misc=tuple(map(moved, sentence.misc)),
+        misc=tuple(shift_token_range(misc, offset) for misc in sentence.misc),
         multiwords=tuple(
-            token._replace(columns=(*token.columns[:8], moved(token.misc)))
+            token._replace(columns=(*token.columns[:8], shift_token_range(token.misc, offset)))
             for token in sentence.multiwords
         ),
     )
 
 
-def _of_words(part: Words) -> Iterator[Sentence]:
-    for number, given in enumerate(part.sentences):
-        words = [writable(" ".join(word.split())) for word in given]
+def _of_words(part: WordsPart) -> Iterator[Sentence]:
+    for number, forms in enumerate(part.sentences):
+        words = [writable(" ".join(form.split())) for form in forms]
         comments = [f"# text = {' '.join(words)}"]
         if number == 0 and part.first:
             comments.insert(0, f"# newdoc id = {part.document}")
         yield Sentence.from_words(words, comments=comments)
 
 
-def _of_conll(part: Conll) -> Iterator[Sentence]:
+def _of_conll(part: ConllPart) -> Iterator[Sentence]:
     lines = part.data.splitlines(keepends=True)
     block = Block(part.line, b"", lines, b"\n")
     yield replace(BlockParser(part.file, part.format).sentence(block), layout=Layout())
 
 
-def _named(found: _Found, name: str) -> _Found:
-    """With a sent_id; one that a treebank gave stays."""
-    sentence = found.sentence
+def _named(input_sentence: _InputSentence, name: str) -> _InputSentence:
+    """The sentence with a sent_id, unless it has one from a treebank."""
+    part, sentence = input_sentence
     if sentence.sent_id is not None or not len(sentence):
-        return found
+        return input_sentence
     at = 0
     while at < len(sentence.comments) and sentence.comments[at].startswith("# new"):
         at += 1
     comments = (*sentence.comments[:at], f"# sent_id = {name}", *sentence.comments[at:])
-    return _Found(found.part, replace(sentence, comments=comments))
+    return _InputSentence(part, replace(sentence, comments=comments))
 
 
-def _problem(found: _Found, reason: str) -> Problem:
-    part, sentence = found
+def _skipped(input_sentence: _InputSentence, reason: str) -> SkippedInput:
+    part, sentence = input_sentence
     line = part.line
-    if isinstance(part, Text) and part.document == part.file:  # one document, of many lines
-        place = _RANGE.search(sentence.tokens[0].misc)
-        line += part.text.count("\n", 0, int(place[1]) - part.offset) if place else 0
-    return Problem(reason, part.file, line, part.document, sentence.sent_id or "")
+    if isinstance(part, TextPart) and part.document == part.file:  # one document of many lines
+        position = token_range(sentence.tokens[0].misc)
+        line += part.text.count("\n", 0, position[0] - part.offset) if position else 0
+    return SkippedInput(reason, part.file, line, part.document, sentence.sent_id or "")

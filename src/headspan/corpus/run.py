@@ -1,4 +1,4 @@
-"""parse_corpus: from files to a folder of shards."""
+"""The function parse_corpus: from files to a folder of shards."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Protocol
 from headspan import __version__
 from headspan.corpus import parquet, workers
 from headspan.corpus.chunks import Shard
-from headspan.corpus.machine import share
-from headspan.corpus.output_folder import Folder, Summary, open_folder
+from headspan.corpus.output_folder import CorpusSummary, OutputFolder, open_folder
 from headspan.corpus.parsing import Options
-from headspan.corpus.shards import Compression, ShardFormat, Work
-from headspan.corpus.shards import load as load_parser
+from headspan.corpus.shards import Compression, ShardFormat, ShardWriter, load_parser
 from headspan.corpus.source import Source
 from headspan.model.folder import find_model, fingerprint
 from headspan.plumbing.errors import HeadspanError, check_choice
@@ -28,46 +26,48 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a run is."""
+class CorpusProgress:
+    """The progress of a run."""
 
     shards: int
-    """That are there."""
+    """Shards that are finished."""
     words: int
-    """That this run has parsed."""
+    """Words that this run has parsed."""
     seconds: float
-    """That it took for them."""
-    read: int
-    """Bytes of the input that are done, as they lie on the disk."""
-    read_before: int
-    """Of them, those that were done before this run."""
-    bytes: int | None
-    """Of the whole input, if that is known."""
+    """Time since this run began."""
+    bytes_read: int
+    """Bytes of the input files that are parsed, compressed if they are."""
+    bytes_read_before: int
+    """The bytes among them that were parsed before this run."""
+    bytes_total: int | None
+    """The size of all input files, if it is known."""
 
     @property
-    def words_a_second(self) -> float:
+    def words_per_second(self) -> float:
         return self.words / self.seconds if self.seconds else 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """An estimate, once there is something to go by."""
-        now = self.read - self.read_before
-        if self.bytes is None or now <= 0:
+        """An estimate; None before anything is parsed, or if the input's size is not known."""
+        bytes_now = self.bytes_read - self.bytes_read_before
+        if self.bytes_total is None or bytes_now <= 0:
             return None
-        return max(0, self.bytes - self.read) * self.seconds / now
+        return max(0, self.bytes_total - self.bytes_read) * self.seconds / bytes_now
 
 
 class Engine(Protocol):
-    """What parses the chunks that a folder lacks, and gives their shards in any order."""
+    """Parses the chunks that a folder lacks, and yields their shards in any order."""
 
-    def __call__(self, source: Source, folder: Folder, work: Work) -> Generator[Shard]: ...
+    def __call__(
+        self, source: Source, folder: OutputFolder, writer: ShardWriter
+    ) -> Generator[Shard]: ...
 
 
-def local(processes: int) -> Engine:
+def local_engine(processes: int) -> Engine:
     """The engine that parses in processes of this machine."""
 
-    def engine(source: Source, folder: Folder, work: Work) -> Generator[Shard]:
-        return workers.run(folder.remaining(source.chunks()), work, processes=processes)
+    def engine(source: Source, folder: OutputFolder, writer: ShardWriter) -> Generator[Shard]:
+        return workers.run(folder.remaining(source.chunks()), writer, processes=processes)
 
     return engine
 
@@ -83,28 +83,29 @@ def parse_corpus(
     shard_size: int = 100,
     processes: int | None = None,
     engine: Engine | None = None,
-    watch: Callable[[Progress], None] | None = None,
+    watch: Callable[[CorpusProgress], None] | None = None,
     load: Callable[[str, int], Parser] = load_parser,
-) -> Summary:
-    """Parse files into a folder of shards, or go on with what an earlier call has left there.
+) -> CorpusSummary:
+    """Parse files into a folder of shards, or resume what an earlier call began there.
 
-    inputs: files, folders, or `-`. format and compress: what a shard is. shard_size: how much text
-    makes a shard, in thousands of characters. processes: on this machine; None for what suits it.
-    engine: something else than processes of this machine. watch: is told how far it is. load: makes
-    the parser in each process.
+    inputs: files, folders, or `-` for standard input. format, compress: of the shards. shard_size:
+    text per shard, in thousands of characters. processes: None for the number that suits this
+    machine. engine: what parses; None for processes of this machine. watch: called with the
+    progress after every shard. load: makes the parser in each process.
     """
     check_choice("format", format, ShardFormat)
     check_choice("compress", compress, Compression)
     if format == "parquet":
-        parquet.libraries()  # or each shard would fail by itself
-    if shard_size < 1 or (processes is not None and processes < 1):
-        raise HeadspanError("the size of a shard and the number of processes are at least 1")
+        parquet.libraries()  # fails here, and not once per shard
+    for name, number in (("shard_size", shard_size), ("processes", processes)):
+        if number is not None and number < 1:
+            raise HeadspanError(f"{name} is {number}; expected 1 or more")
     names = tuple(os.fspath(name) for name in inputs)
     source = Source(names, 1000 * shard_size, Path.cwd())
     source.check()
     target = Path(folder).absolute()
     _check_apart(names, target)
-    suits = share(processes)
+    plan = workers.plan_processes(processes)
     path = find_model(model)
     settings = {
         "headspan": __version__,
@@ -115,51 +116,58 @@ def parse_corpus(
         "compress": compress,
         **asdict(options),
         "shard_size": shard_size,
-        "threads": suits.threads,
+        "threads": plan.threads,
     }
     with open_folder(target, settings) as opened:
-        if isinstance(opened, Summary):
+        if isinstance(opened, CorpusSummary):
             return opened
-        # an embedded model is found by its name also on machines that have it elsewhere
-        name = str(path.absolute()) if Path(model).is_dir() else os.fspath(model)
-        work = Work(
-            name, target, format, compress, options,
+        # an embedded model keeps its name, since other machines may have it elsewhere
+        model_name = str(path.absolute()) if Path(model).is_dir() else os.fspath(model)
+        writer = ShardWriter(
+            model_name, target, format, compress, options,
             threads=opened.settings["threads"], load=load,
         )  # fmt: skip
-        engine = engine or local(suits.processes)
-        return _run(source, opened, work, engine, watch)
+        engine = engine or local_engine(plan.processes)
+        return _run(source, opened, writer, engine, watch)
 
 
 def _run(
     source: Source,
-    folder: Folder,
-    work: Work,
+    folder: OutputFolder,
+    writer: ShardWriter,
     engine: Engine,
-    watch: Callable[[Progress], None] | None,
-) -> Summary:
-    started, words, read = time.monotonic(), folder.words, folder.read
+    watch: Callable[[CorpusProgress], None] | None,
+) -> CorpusSummary:
+    started, words_before, bytes_before = time.monotonic(), folder.words, folder.bytes_read
     total = source.bytes() if watch else None
 
-    def tell() -> None:
+    def report() -> None:
         if watch:
-            seconds = time.monotonic() - started
-            now = folder.words - words
-            watch(Progress(len(folder.finished), now, seconds, folder.read, read, total))
+            watch(
+                CorpusProgress(
+                    shards=len(folder.finished),
+                    words=folder.words - words_before,
+                    seconds=time.monotonic() - started,
+                    bytes_read=folder.bytes_read,
+                    bytes_read_before=bytes_before,
+                    bytes_total=total,
+                )
+            )
 
     try:
         if not folder.complete:
-            tell()
-            with closing(engine(source, folder, work)) as shards:
+            report()
+            with closing(engine(source, folder, writer)) as shards:
                 for shard in shards:
                     folder.add(shard)
-                    tell()
+                    report()
         return folder.finish()
     finally:
         folder.clear()
 
 
 def _check_apart(names: Sequence[str], folder: Path) -> None:
-    """What is written must not become input when the run goes on."""
+    """Raise HeadspanError if the output would become input when the run is resumed."""
     for name in names:
         if name != "-" and folder.resolve().is_relative_to(Path(name).resolve()):
-            raise HeadspanError(f"{folder}: lies in {name}, which is read; take another folder")
+            raise HeadspanError(f"{folder}: is inside the input {name}; use another folder")

@@ -1,9 +1,8 @@
-"""From a chunk to its shard: a file that is there whole, or not at all."""
+"""From a chunk to its shard: a file that is complete, or does not exist."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from headspan import conllu
 from headspan.corpus import parquet
-from headspan.corpus.chunks import Chunk, Problem, Shard
-from headspan.corpus.parsing import Options, Parsed, parse_chunk, why_failed
+from headspan.corpus.chunks import Chunk, Shard, SkippedInput
+from headspan.corpus.parsing import Options, ParsedChunk, parse_chunk, why_failed
 from headspan.plumbing.errors import HeadspanError
-from headspan.plumbing.files import open_output, reason
+from headspan.plumbing.files import open_output, reason, sync
 
 if TYPE_CHECKING:
     from headspan.model.parser import Parser
@@ -23,8 +22,8 @@ ShardFormat: TypeAlias = Literal["conllu", "parquet"]
 Compression: TypeAlias = Literal["none", "gz", "xz"]
 
 
-def load(model: str, threads: int) -> Parser:
-    """The parser of a model, in a process that keeps to so many threads."""
+def load_parser(model: str, threads: int) -> Parser:
+    """Load the parser of a model, and limit this process to a number of threads."""
     import torch
 
     from headspan.model.parser import Parser
@@ -34,8 +33,8 @@ def load(model: str, threads: int) -> Parser:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """All that a process has to know to turn chunks into shards."""
+class ShardWriter:
+    """Turns chunks into shards: everything that a process has to know for that."""
 
     model: str
     folder: Path
@@ -43,36 +42,31 @@ class Work:
     compress: Compression = "none"
     options: Options = field(default_factory=Options)
     threads: int = 1
-    load: Callable[[str, int], Parser] = load
+    load: Callable[[str, int], Parser] = load_parser
 
     def parser(self) -> Parser:
-        """The model, loaded in this process."""
+        """Load the model in this process."""
         parser = self.load(self.model, self.threads)
         return parser.use_int8() if self.options.int8 else parser
 
-    def ending(self) -> str:
-        """What the names of shards end with."""
-        packed = self.format == "conllu" and self.compress != "none"
-        return f".{self.format}" + (f".{self.compress}" if packed else "")
-
-    def shard(self, parser: Parser, chunk: Chunk) -> Shard:
+    def write(self, parser: Parser, chunk: Chunk) -> Shard:
         """Parse a chunk and put its shard in place.
 
-        Whatever goes wrong with the chunk is recorded. Raises HeadspanError if the shard cannot be
-        written, which is the matter of all chunks.
+        Everything that goes wrong with the chunk is recorded. Raises HeadspanError if the shard
+        cannot be written, which would happen to all chunks.
         """
         try:
             parsed = parse_chunk(parser, chunk, self.options)
             if self.format == "parquet":
-                write, good = self._parquet(parsed)
+                write_to, lengths = self._parquet(parsed)
             else:
-                write, good = self._conllu(parsed)
+                write_to, lengths = self._conllu(parsed)
         except Exception as error:
             return Shard.failed(chunk, why_failed(error))
-        path = self.folder / f"{chunk.name}{self.ending()}"
+        path = self.folder / f"{chunk.name}{self._suffix()}"
         try:
             with open_output(path) as stream:
-                write(stream)
+                write_to(stream)
             sync(self.folder)
             with path.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -80,38 +74,34 @@ class Work:
         except OSError as error:
             raise HeadspanError(f"{path}: cannot be written: {reason(error)}") from error
         return Shard(
-            chunk.number, chunk.fingerprint(), chunk.place, path.name, size, digest,
-            sentences=sum(1 for words in good if words), words=sum(good),
-            last=chunk.last, read=chunk.read, problems=tuple(parsed.problems),
+            chunk.number, chunk.fingerprint(), chunk.location, path.name, size, digest,
+            sentences=sum(1 for length in lengths if length), words=sum(lengths),
+            last=chunk.last, bytes_read=chunk.bytes_read, skipped=tuple(parsed.skipped),
         )  # fmt: skip
 
-    def _conllu(self, parsed: Parsed) -> tuple[Callable[..., object], Sequence[int]]:
-        """What writes the sentences, and how many words each has."""
+    def _suffix(self) -> str:
+        compressed = self.format == "conllu" and self.compress != "none"
+        return f".{self.format}" + (f".{self.compress}" if compressed else "")
+
+    def _conllu(self, parsed: ParsedChunk) -> tuple[Callable[..., object], Sequence[int]]:
+        """A function that writes the sentences, and the number of words of each."""
         texts: list[bytes] = []
-        good: list[int] = []
+        lengths: list[int] = []
         for document, parse in parsed.sentences:
             sentence = parse.with_confidences() if self.options.confidence else parse
             try:
                 texts.append(conllu.to_text([sentence]).encode())
-            except (HeadspanError, UnicodeEncodeError) as error:  # what no file has a place for
+            except (HeadspanError, UnicodeEncodeError) as error:  # it cannot be written as CoNLL-U
                 why = why_failed(error)
-                parsed.problems.append(
-                    Problem(why, document=document, sentence=parse.sent_id or "")
+                parsed.skipped.append(
+                    SkippedInput(why, document=document, sentence=parse.sent_id or "")
                 )
                 continue
-            good.append(len(parse))
-        return lambda stream: stream.write(b"".join(texts)), good
+            lengths.append(len(parse))
+        return lambda stream: stream.write(b"".join(texts)), lengths
 
-    def _parquet(self, parsed: Parsed) -> tuple[Callable[..., object], Sequence[int]]:
+    def _parquet(self, parsed: ParsedChunk) -> tuple[Callable[..., object], Sequence[int]]:
+        """The same for Parquet, which leaves out sentences without words."""
         rows = [(document, parse) for document, parse in parsed.sentences if len(parse)]
-        found = parquet.table(rows, confidence=self.options.confidence)
-        return lambda stream: parquet.write(found, stream), [len(parse) for _, parse in rows]
-
-
-def sync(folder: Path) -> None:
-    """Make sure that the names in a folder outlive a power failure."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        table = parquet.table(rows, confidence=self.options.confidence)
+        return lambda stream: parquet.write(table, stream), [len(parse) for _, parse in rows]

@@ -1,4 +1,4 @@
-"""The files of a corpus, and the chunks that they are cut into."""
+"""The files of a corpus, and the chunks into which they are cut."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headspan.corpus.chunks import Chunk, Packer
-from headspan.corpus.documents import Meter, documents
+from headspan.corpus.documents import ByteCounter, read_parts
 from headspan.plumbing.errors import HeadspanError
 
 
 @dataclass(frozen=True)
 class Source:
-    """The files of a corpus, and how large its chunks are.
+    """The files of a corpus, and the size of its chunks.
 
-    names: files, folders (all files below them, in order of their names, hidden ones left out) or
-    `-` for standard input. size: characters of text. root: what names are relative to.
+    names: files, folders (all files below them in the order of their names, without hidden ones) or
+    `-` for standard input. chunk_size: characters of text. root: the folder that names are relative
+    to.
     """
 
     names: tuple[str, ...]
-    size: int
+    chunk_size: int
     root: Path
 
     def files(self) -> Iterator[str]:
@@ -33,13 +34,13 @@ class Source:
                 yield name
 
     def check(self) -> None:
-        """Raise HeadspanError if a name is not there."""
+        """Raise HeadspanError if a file or folder does not exist."""
         for name in self.names:
             if name != "-" and not (self.root / name).exists():
                 raise HeadspanError(f"{name}: there is no such file or folder")
 
     def bytes(self) -> int | None:
-        """The size of all files; None if it cannot be known."""
+        """The size of all files; None if one of them is standard input."""
         total = 0
         for name in self.files():
             if name == "-":
@@ -51,14 +52,14 @@ class Source:
         return total
 
     def chunks(self) -> Iterator[Chunk]:
-        """The chunks, in order, read as they are asked for."""
-        packer, meter, seen = Packer(self.size), Meter(), 0
+        """The chunks in order, read one at a time."""
+        packer, counter, before = Packer(self.chunk_size), ByteCounter(), 0
         for name in self.files():
-            for item in documents(name, self.root, self.size, meter):
+            for item in read_parts(name, self.root, self.chunk_size, counter):
                 for chunk in packer.add(item):
-                    yield replace(chunk, read=meter.bytes() - seen)
-                    seen = meter.bytes()
-        yield replace(packer.rest(), read=meter.bytes() - seen)
+                    yield replace(chunk, bytes_read=counter.bytes() - before)
+                    before = counter.bytes()
+        yield replace(packer.last(), bytes_read=counter.bytes() - before)
 
     def _below(self, folder: str) -> Iterator[str]:
         for path, folders, files in os.walk(self.root / folder):

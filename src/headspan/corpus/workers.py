@@ -1,4 +1,4 @@
-"""The local engine: processes that each hold the model and take a chunk at a time."""
+"""The local engine: processes that each hold the model and take one chunk at a time."""
 
 from __future__ import annotations
 
@@ -9,22 +9,50 @@ import threading
 from collections import Counter, deque
 from collections.abc import Generator, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing import connection
 from multiprocessing.process import BaseProcess
 
 from headspan.corpus.chunks import Chunk, Shard
-from headspan.corpus.shards import Work
+from headspan.corpus.shards import ShardWriter
 from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.machine import memory, usable_cores
 
-_TRIES = 2  # that a chunk has if the process that parses it dies
+TRIES = 2
+"""Number of times that a chunk is tried if the process that parses it dies."""
 _READY = "ready"
+_MEMORY = 3 << 29
+"""Bytes that a process may need: libraries, the model, and the longest sentence."""
 
 
-def run(chunks: Iterator[Chunk], work: Work, *, processes: int) -> Generator[Shard]:
-    """Parse the chunks in so many processes; gives the shards as they are finished.
+@dataclass(frozen=True, slots=True)
+class ProcessPlan:
+    """A number of processes, and the threads of each."""
 
-    As many chunks are in memory as there are processes. A process that dies is replaced; its chunk
-    is tried once more, then recorded as failed. Closing the generator ends the processes.
+    processes: int
+    threads: int
+
+
+def plan_processes(processes: int | None = None) -> ProcessPlan:
+    """Use all cores: one process per core, or fewer with more threads if memory is short.
+
+    Two processes with one thread each parse more than one process with two, because much of the
+    work on a sentence cannot be divided. The number of threads may change how results are rounded,
+    so it depends only on the machine; the number of processes also depends on its free memory.
+    """
+    cores = usable_cores()
+    total, free = memory()
+    threads = max(1, cores // max(1, total // _MEMORY))
+    if processes is None:
+        processes = max(1, min(cores // threads, free // _MEMORY))
+    return ProcessPlan(processes, threads)
+
+
+def run(chunks: Iterator[Chunk], writer: ShardWriter, *, processes: int) -> Generator[Shard]:
+    """Parse the chunks in several processes; yields the shards as they are finished.
+
+    There are at most as many chunks in memory as processes. A process that dies is replaced; its
+    chunk is tried once more, then recorded as failed. Closing the generator ends the processes.
     """
     waiting: deque[Chunk] = deque()
     deaths: Counter[int] = Counter()
@@ -37,60 +65,62 @@ def run(chunks: Iterator[Chunk], work: Work, *, processes: int) -> Generator[Sha
                     break
                 waiting.append(chunk)
             while len(team) < min(processes, len(waiting) + sum(bool(w.chunk) for w in team)):
-                team.append(_Worker(work))
+                team.append(_Worker(writer))
             for worker in team:
                 if worker.ready and worker.chunk is None and waiting:
-                    worker.give(waiting.popleft())
+                    worker.assign(waiting.popleft())
             if not waiting and not any(worker.chunk for worker in team):
                 return
-            speaking = connection.wait([worker.pipe for worker in team])
-            for worker in [worker for worker in team if worker.pipe in speaking]:
-                yield from _hear(worker, team, waiting, deaths)
+            readable = connection.wait([worker.pipe for worker in team])
+            for worker in [worker for worker in team if worker.pipe in readable]:
+                yield from _receive(worker, team, waiting, deaths)
     finally:
         for worker in team:
-            worker.end()
+            worker.kill()
 
 
-def _hear(
+def _receive(
     worker: _Worker, team: list[_Worker], waiting: deque[Chunk], deaths: Counter[int]
 ) -> Iterator[Shard]:
-    """What a process has to say: that it is ready, a shard, an error, or that it is dead."""
+    """Handle a message of a process: it is ready, has a shard, has an error, or has died."""
     try:
-        said = worker.pipe.recv()
+        message = worker.pipe.recv()
     except (EOFError, OSError):
         team.remove(worker)
-        why, chunk = worker.death(), worker.chunk
+        how, chunk = worker.how_it_ended(), worker.chunk
         if chunk is None and worker.ready:  # it had nothing to do
             return
         if chunk is None:
             raise HeadspanError(
-                f"a process {why} while it loaded the model; fewer --processes need less memory"
+                f"a process {how} while it loaded the model; fewer --processes need less memory"
             ) from None
         deaths[chunk.number] += 1
-        if deaths[chunk.number] < _TRIES:
+        if deaths[chunk.number] < TRIES:
             waiting.appendleft(chunk)
         else:
-            yield Shard.failed(chunk, f"the process that parsed it {why}, {_TRIES} times")
+            yield Shard.failed(chunk, f"the process that parsed it {how}, {TRIES} times")
         return
-    if isinstance(said, Exception):
-        raise said
-    if isinstance(said, Shard):
+    if isinstance(message, Exception):
+        raise message
+    if isinstance(message, Shard):
         worker.chunk = None
-        yield said
+        yield message
     worker.ready = True
 
 
 class _Worker:
-    """A process, and the chunk that it has."""
+    """A process, and the chunk that it is parsing."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, writer: ShardWriter) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.chunk: Chunk | None = None
         self.ready = False
-        self._process: BaseProcess = context.Process(target=_work, args=(theirs, work), daemon=True)
+        self._process: BaseProcess = context.Process(
+            target=_work, args=(theirs, writer), daemon=True
+        )
         before = os.environ.get("OMP_NUM_THREADS")
-        os.environ["OMP_NUM_THREADS"] = str(work.threads)  # libraries look when they are loaded
+        os.environ["OMP_NUM_THREADS"] = str(writer.threads)  # libraries read it when they load
         try:
             self._process.start()
         finally:
@@ -100,31 +130,32 @@ class _Worker:
                 os.environ["OMP_NUM_THREADS"] = before
         theirs.close()
 
-    def give(self, chunk: Chunk) -> None:
+    def assign(self, chunk: Chunk) -> None:
+        """Let it parse a chunk."""
         self.chunk = chunk
-        with suppress(OSError):  # it has died, which is heard from the pipe
+        with suppress(OSError):  # it has died, as receiving will show
             self.pipe.send(chunk)
 
-    def death(self) -> str:
-        """How it ended."""
+    def how_it_ended(self) -> str:
+        """Wait for its end, and describe it."""
         self._process.join()
         code = self._process.exitcode or 0
         self.pipe.close()
         return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
 
-    def end(self) -> None:
+    def kill(self) -> None:
         """End it now; what it was writing stays under a temporary name."""
         self._process.kill()
         self._process.join()
         self.pipe.close()
 
 
-def _work(pipe: connection.Connection, work: Work) -> None:
-    """What a process does: load the model, then a chunk after the other."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the matter of the first process
+def _work(pipe: connection.Connection, writer: ShardWriter) -> None:
+    """Load the model, then parse one chunk after the other: the work of a process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process handles Ctrl-C
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        parser = work.parser()
+        parser = writer.parser()
     except HeadspanError as error:
         pipe.send(error)
         return
@@ -135,7 +166,7 @@ def _work(pipe: connection.Connection, work: Work) -> None:
         except (EOFError, OSError):  # the first process is gone
             return
         try:
-            pipe.send(work.shard(parser, chunk))
+            pipe.send(writer.write(parser, chunk))
         except HeadspanError as error:
             pipe.send(error)
 

@@ -29,6 +29,7 @@ from headspan.experiments.run_folder import (
     write_record,
 )
 from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.machine import usable_cores
 
 _PAUSE = 0.2  # seconds between looks at the trainings
 _GRACE = 120.0  # seconds a training has to write its checkpoint
@@ -111,7 +112,7 @@ def _other_settings(job: Job) -> bool:
 
 def _environment(workers: int) -> dict[str, str]:
     """Share the cores, unless the user has said how many threads a process may have."""
-    threads = max(1, (os.cpu_count() or 1) // workers)
+    threads = max(1, usable_cores() // workers)
     return {"OMP_NUM_THREADS": str(threads), **os.environ}
 
 

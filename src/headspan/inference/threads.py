@@ -12,19 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headspan.plumbing.machine import usable_cores
+
 _CHUNKS_A_THREAD = 4
 _WORTH_A_THREAD = 200_000  # cells; below, waking a thread costs more than it brings
 
 _pools: dict[int, ThreadPoolExecutor] = {}
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pools.clear)
-
-
-def available() -> int:
-    """The number of processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def over_sentences(
@@ -43,7 +38,7 @@ def over_sentences(
         run(np.arange(len(lengths)))
         return
     order = np.argsort(-lengths, kind="stable").astype(np.int64)
-    wanted = available() if threads is None else max(1, threads)
+    wanted = usable_cores() if threads is None else max(1, threads)
     work = float(np.sum(lengths.astype(float) ** exponent))
     if wanted == 1 or (threads is None and work < _WORTH_A_THREAD):
         run(order)

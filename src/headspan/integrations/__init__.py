@@ -1,1 +1,1 @@
-"""headspan inside other tools; each module needs its tool."""
+"""headspan inside other tools; each module needs its tool installed."""

@@ -1,6 +1,6 @@
-"""Documents in, sentences out, as Arrow tables: for engines that hand out tables to their workers.
+"""Arrow tables of documents into tables of sentences, for engines whose workers take tables.
 
-Spark's `mapInArrow` takes `parse_batches` as it is; the Ray integration uses `TableParser`.
+`parse_batches` can be passed to Spark's `mapInArrow`; the Ray integration uses `TableParser`.
 """
 
 from __future__ import annotations
@@ -9,17 +9,14 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headspan.corpus import parquet
-from headspan.corpus.chunks import Chunk, Part, Problem
+from headspan.corpus.chunks import Chunk, Part, SkippedInput
 from headspan.corpus.documents import document_parts
 from headspan.corpus.parsing import Options, parse_chunk
-from headspan.corpus.shards import Work
-from headspan.corpus.shards import load as load_parser
+from headspan.corpus.shards import load_parser
 from headspan.plumbing.errors import HeadspanError
-from headspan.plumbing.extras import needed_for
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,24 +24,24 @@ if TYPE_CHECKING:
     from headspan.model.parse_result import Parse
     from headspan.model.parser import Parser
 
-_PART = 100_000  # characters; a longer document is parsed in parts
-_TOGETHER = 64  # rows whose sentences are parsed together
+_PART = 100_000
+"""Most characters of a document that are parsed together."""
+ROWS = 64
+"""Documents whose sentences are parsed together."""
 
 
 def schema(*, confidence: bool = False) -> pa.Schema:
-    """The columns of a table of sentences; `error` says why one has no tree."""
-    with needed_for("a table of sentences", extra="parquet"):
-        import pyarrow as pa
-
+    """The columns of a table of sentences; `error` is the reason why a sentence has no tree."""
+    pa, _ = parquet.libraries()
     return parquet.schema(confidence=confidence).append(pa.field("error", pa.string()))
 
 
 class TableParser:
     """A model that turns tables of documents into tables of sentences.
 
-    Documents have the columns `id`, and `text` or `tokens`; the ids are kept as `document`, and
-    with a sentence's number make its `sent_id`. A sentence or document that cannot be parsed is a
-    row with an `error`. The model is loaded when it is first needed, for one thread.
+    Documents have the columns `id`, and `text` or `tokens`. The id becomes `document`, and together
+    with the number of the sentence its `sent_id`. A sentence or document that cannot be parsed is a
+    row with an `error`. The model is loaded when it is first needed, and uses one thread.
     """
 
     def __init__(
@@ -54,37 +51,38 @@ class TableParser:
         options: Options = Options(),  # noqa: B008 (it is frozen)
         load: Callable[[str, int], Parser] = load_parser,
     ) -> None:
-        self._work = Work(os.fspath(model), Path(), options=options, load=load)
+        self._model = os.fspath(model)
+        self._options = options
+        self._load = load
         self._parser: Parser | None = None
 
     def __call__(self, documents: pa.Table | pa.RecordBatch) -> pa.Table:
-        """The sentences of some documents, in order."""
-        import pyarrow as pa
-
+        """The sentences of the documents, in order."""
+        pa, _ = parquet.libraries()
         if "id" not in documents.schema.names:
-            raise HeadspanError("documents need the column id, which their sentences are named by")
-        names = [n for n in ("id", "text", "tokens") if n in documents.schema.names]
+            raise HeadspanError("documents need the column id, by which their sentences are named")
+        names = [n for n in parquet.DOCUMENT_COLUMNS if n in documents.schema.names]
         rows = documents.select(names).to_pylist()
-        tables = [self._parsed(rows[at : at + _TOGETHER]) for at in range(0, len(rows), _TOGETHER)]
-        columns = schema(confidence=self._work.options.confidence)
+        tables = [self._parsed(rows[at : at + ROWS]) for at in range(0, len(rows), ROWS)]
+        columns = schema(confidence=self._options.confidence)
         return pa.concat_tables(tables) if tables else columns.empty_table()
 
     def _parsed(self, rows: list[dict[str, object]]) -> pa.Table:
-        import pyarrow as pa
-
+        pa, _ = parquet.libraries()
         if self._parser is None:
-            self._parser = self._work.parser()
+            parser = self._load(self._model, 1)
+            self._parser = parser.use_int8() if self._options.int8 else parser
         parts: list[Part] = []
-        problems: list[Problem] = []
+        skipped: list[SkippedInput] = []
         for row in rows:
             for item in document_parts(row, "", 0, _PART):
-                if isinstance(item, Problem):
-                    problems.append(item)
+                if isinstance(item, SkippedInput):
+                    skipped.append(item)
                 else:
                     parts.append(item)
-        confidence = self._work.options.confidence
-        chunk = Chunk(0, tuple(parts), tuple(problems))
-        parsed = parse_chunk(self._parser, chunk, self._work.options)
+        confidence = self._options.confidence
+        chunk = Chunk(0, tuple(parts), tuple(skipped))
+        parsed = parse_chunk(self._parser, chunk, self._options)
         counts: Counter[str] = Counter()
         sentences: list[tuple[str, Parse]] = []
         for document, parse in parsed.sentences:
@@ -92,7 +90,7 @@ class TableParser:
             sentences.append((document, _named(parse, f"{document}-{counts[document]}")))
         good = parquet.table(sentences, confidence=confidence)
         good = good.append_column("error", pa.nulls(len(good), pa.string()))
-        bad = [{"document": p.document, "error": p.reason} for p in parsed.problems]
+        bad = [{"document": s.document, "error": s.reason} for s in parsed.skipped]
         return pa.concat_tables(
             [good, pa.Table.from_pylist(bad, schema=schema(confidence=confidence))]
         )
@@ -109,7 +107,7 @@ def parse_batches(
     model: str | os.PathLike[str] = "en",
     options: Options = Options(),  # noqa: B008 (it is frozen)
 ) -> Iterator[pa.RecordBatch]:
-    """The sentences of batches of documents, a batch at a time; the model is loaded once."""
+    """The sentences of batches of documents, one batch at a time; the model is loaded once."""
     parser = TableParser(model, options=options)
     for batch in batches:
         yield from parser(batch).to_batches()

@@ -1,7 +1,7 @@
 """headspan in a spaCy pipeline: `nlp.add_pipe("headspan")`.
 
-spaCy finds this module by itself, and imports it for every pipeline that it makes, with headspan
-in it or not. So what is heavy is imported when it is first needed.
+spaCy finds this module by itself, and imports it for every pipeline that it makes, whether headspan
+is in it or not. So heavy libraries are imported only when they are needed.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 class HeadspanParser(Pipe):
     """Sets heads and relations on the tokens of a Doc, and on request tags and confidences.
 
-    The model is loaded when it is first needed, so that a pipeline that was saved can be loaded
-    where the model it was made with is not: it brings its own.
+    The model is loaded when it is first needed. So a saved pipeline, which has the model in it, can
+    be loaded where the original model is missing.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class HeadspanParser(Pipe):
         self.sentences = sentences
         self.tags = tags
         self.confidence = confidence
-        self.scorer = parser_score  # of nlp.evaluate
+        self.scorer = parser_score  # for nlp.evaluate
         self._parser: Parser | None = None
         self._process = os.getpid()
         if confidence and not Token.has_extension(CONFIDENCE):
@@ -59,7 +59,7 @@ class HeadspanParser(Pipe):
 
     @property
     def parser(self) -> Parser:
-        """The parser at work here."""
+        """The parser of the component."""
         if self._parser is None:
             from headspan.model.parser import Parser
 
@@ -68,7 +68,7 @@ class HeadspanParser(Pipe):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The relations that the model knows, as spaCy sees them."""
+        """The relations that the model knows, in spaCy's spelling."""
         from headspan.pseudoprojective import relation
 
         names = self.parser.vocabularies.labels.names
@@ -76,7 +76,7 @@ class HeadspanParser(Pipe):
 
     @property
     def hide_labels(self) -> bool:
-        """Whether a pipeline's description leaves them out: asking for them loads the model."""
+        """Whether a pipeline's description omits the labels, which only loading the model gives."""
         return True
 
     def __call__(self, doc: Doc) -> Doc:
@@ -85,7 +85,7 @@ class HeadspanParser(Pipe):
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Parse documents as they come; the sentences of `batch_size` documents share batches."""
+        """Parse a stream of documents; the sentences of `batch_size` documents share batches."""
         handle = self.get_error_handler()
         for docs in minibatch(stream, batch_size):
             try:
@@ -102,7 +102,7 @@ class HeadspanParser(Pipe):
     def from_disk(
         self, path: str | os.PathLike[str], *, exclude: Iterable[str] = ()
     ) -> HeadspanParser:
-        """Take the model from a folder that `to_disk` wrote. Runs nothing that lies in it."""
+        """Load the model from a folder that `to_disk` wrote. Runs no code from it."""
         from headspan.model.parser import Parser
 
         self._parser = Parser.load(path)
@@ -117,14 +117,14 @@ class HeadspanParser(Pipe):
         return packed
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> HeadspanParser:
-        """Take the model from what `to_bytes` gave."""
+        """Load the model from the result of `to_bytes`."""
         from headspan.model.folder import FILES
 
         files = msgpack_loads(data)
-        if not isinstance(files, dict) or not set(files) <= set(FILES):
-            raise HeadspanError("these bytes hold no headspan model")
-        if not all(isinstance(content, bytes) for content in files.values()):
-            raise HeadspanError("these bytes hold no headspan model")
+        if not isinstance(files, dict) or not all(
+            name in FILES and isinstance(content, bytes) for name, content in files.items()
+        ):
+            raise HeadspanError("these bytes are not a headspan model")
         with tempfile.TemporaryDirectory() as folder:
             for name, content in files.items():
                 (Path(folder) / name).write_bytes(content)
@@ -133,49 +133,49 @@ class HeadspanParser(Pipe):
     def _annotate(self, docs: Sequence[Doc]) -> None:
         """Parse documents, in place."""
         if os.getpid() != self._process:
-            # a process of nlp.pipe(n_process=…): torch's threads did not come along when it was
-            # forked, and waiting for them would take for ever
+            # a process of nlp.pipe(n_process=…): the fork did not copy torch's threads, and waiting
+            # for them would take for ever
             import torch
 
             torch.set_num_threads(1)
             self._process = os.getpid()
         model = self.parser.config.model
         if self.tags and not model.tagger.columns:
-            raise HeadspanError(f"{self.name}: tags are asked for, but the model predicts none")
+            raise HeadspanError(f"{self.name}: tags is true, but the model does not predict tags")
         starts = self._sentence_starts(docs)
         words = list(map(spacy_docs.words_of_sentences, docs, starts))
         sentences = [
-            spacy_docs.sentence(doc, chosen, model.embeddings.columns)
-            for doc, several in zip(docs, words, strict=True)
-            for chosen in several
+            spacy_docs.sentence(doc, indices, model.embeddings.columns)
+            for doc, words_of_doc in zip(docs, words, strict=True)
+            for indices in words_of_doc
         ]
         parsed = iter(self.parser.parse(sentences, confidence=self.confidence))
-        for doc, begins, several in zip(docs, starts, words, strict=True):
+        for doc, starts_of_doc, words_of_doc in zip(docs, starts, words, strict=True):
             if len(doc):
-                parses = [(chosen, next(parsed)) for chosen in several]
-                spacy_docs.write_trees(doc, begins, parses)
+                parses = [(indices, next(parsed)) for indices in words_of_doc]
+                spacy_docs.write_trees(doc, starts_of_doc, parses)
                 if self.tags:
                     spacy_docs.write_tags(doc, parses, model.tagger.columns)
 
     def _sentence_starts(self, docs: Sequence[Doc]) -> list[spacy_docs.Flags]:
-        """For each token of each document whether it begins a sentence.
+        """Mark the tokens of each document that begin a sentence.
 
-        What other components have decided stays; the model's segmenter decides what is left open.
+        The decisions of other components stay; the model's segmenter makes the remaining ones.
         """
         decided = list(map(spacy_docs.decided_starts, docs))
         starts = [known for known, _ in decided]
-        left = [k for k, (_, still_open) in enumerate(decided) if still_open.any()]
-        if not left or not self.sentences:
+        undecided = [k for k, (_, is_open) in enumerate(decided) if is_open.any()]
+        if not undecided or not self.sentences:
             return starts
         if self.parser.segmenter is None:
             raise HeadspanError(
-                f"{self.name}: the model cannot find sentences (it was trained without "
-                "data.segment): add spaCy's sentencizer before it, or set sentences to false if "
+                f"{self.name}: the model cannot find sentences, because it was trained without "
+                "data.segment; add spaCy's sentencizer before it, or set sentences to false if "
                 "each document is one sentence"
             )
-        found = spacy_docs.found_starts([docs[k] for k in left], self.parser)
-        for k, begins in zip(left, found, strict=True):
-            starts[k] |= begins & decided[k][1]
+        segmented = spacy_docs.segmented_starts([docs[k] for k in undecided], self.parser)
+        for k, starts_of_doc in zip(undecided, segmented, strict=True):
+            starts[k] |= starts_of_doc & decided[k][1]
         return starts
 
 
@@ -187,10 +187,10 @@ class HeadspanParser(Pipe):
 def make(
     nlp: Language, name: str, model: str, sentences: bool, tags: bool, confidence: bool
 ) -> HeadspanParser:
-    """A parser for a spaCy pipeline.
+    """Make a parser for a spaCy pipeline.
 
     model: the name of an embedded model, or a model folder. sentences: find sentences where no
-    other component has; otherwise a document without them is one sentence. tags: also set
-    tags, those that the model predicts. confidence: also set `token._.head_confidence`.
+    other component has; otherwise a document without boundaries is one sentence. tags: also set the
+    tags that the model predicts. confidence: also set `token._.head_confidence`.
     """
     return HeadspanParser(name, model=model, sentences=sentences, tags=tags, confidence=confidence)

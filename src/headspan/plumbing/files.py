@@ -171,14 +171,14 @@ def _placed(target: Path, name: PathLike) -> Iterator[Path]:
 def _put(temporary: Path, target: Path) -> None:
     """Sync what was made, and give it its name."""
     if not temporary.is_dir():
-        _sync(temporary)
+        sync(temporary)
         if target.exists():
             temporary.chmod(stat.S_IMODE(target.stat().st_mode))
         temporary.replace(target)
         return
     for file in temporary.iterdir():
-        _sync(file)
-    _sync(temporary)
+        sync(file)
+    sync(temporary)
     if not target.exists():
         temporary.rename(target)
     elif not _exchanged(temporary, target):
@@ -202,7 +202,7 @@ def _exchanged(one: Path, other: Path) -> bool:
     return int(rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE)) == 0
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
     """Make sure that a file, or the names in a folder, outlive a power failure."""
     if sys.platform == "win32":  # syncs neither a folder nor a file that is open for reading
         return

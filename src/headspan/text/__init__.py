@@ -1,10 +1,10 @@
-"""Raw text to sentences of words.
+"""From raw text to sentences of words.
 
     segmenter = train_segmenter(train, dev)
     for sentence in segmenter.segment("It can't be. Is it?"):
         ...
 
-Input that is split already needs no segmenter: `sentences_from_lines`.
+Text that is split already needs no segmenter: `sentences_from_lines`.
 """
 
 from importlib import import_module
@@ -14,19 +14,19 @@ from headspan.text.assembly import sentences_from_lines
 from headspan.text.raw import Noise, raw_text
 
 if TYPE_CHECKING:
-    from headspan.text.boundary_tagger import Sizes as Sizes
-    from headspan.text.learning import Progress as Progress
-    from headspan.text.learning import Segmentation as Segmentation
+    from headspan.text.boundary_tagger import SegmenterSizes as SegmenterSizes
+    from headspan.text.learning import SegmenterEpoch as SegmenterEpoch
+    from headspan.text.learning import SegmenterSettings as SegmenterSettings
     from headspan.text.learning import score_segmenter as score_segmenter
     from headspan.text.learning import train_segmenter as train_segmenter
     from headspan.text.segmenter import Segmenter as Segmenter
 
 __all__ = [
     "Noise",
-    "Progress",
-    "Segmentation",
     "Segmenter",
-    "Sizes",
+    "SegmenterEpoch",
+    "SegmenterSettings",
+    "SegmenterSizes",
     "raw_text",
     "score_segmenter",
     "sentences_from_lines",
@@ -34,17 +34,17 @@ __all__ = [
 ]
 
 _HOME = {
-    "Progress": "learning",
-    "Segmentation": "learning",
+    "SegmenterEpoch": "learning",
+    "SegmenterSettings": "learning",
     "Segmenter": "segmenter",
-    "Sizes": "boundary_tagger",
+    "SegmenterSizes": "boundary_tagger",
     "score_segmenter": "learning",
     "train_segmenter": "learning",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs torch when it is first asked for."""
+    """Import the names that need torch when they are first used."""
     if name in _HOME:
         return getattr(import_module(f"headspan.text.{_HOME[name]}"), name)
     raise AttributeError(f"module 'headspan.text' has no attribute {name!r}")

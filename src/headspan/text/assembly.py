@@ -1,4 +1,4 @@
-"""Tokens with their places, put together to sentences that any CoNLL-U file can hold."""
+"""Tokens and their positions in a text, assembled into sentences that any CoNLL-U file can hold."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import NamedTuple
 from headspan.conllu import NO_HEAD, MultiwordToken, Sentence
 
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
-"""What UTF-8 or CoNLL-U has no place for. White space inside a token is a space already."""
+"""Characters that UTF-8 or CoNLL-U cannot hold. White space inside a token is a space already."""
+_TOKEN_RANGE = re.compile(r"(^|\|)TokenRange=([0-9]+):([0-9]+)")
 
 
-class Piece(NamedTuple):
-    """A token: its form, where it stands, the words it stands for, and whether a space follows."""
+class PlacedToken(NamedTuple):
+    """A token: its form, its position in the text, its words, and whether a space follows."""
 
     form: str
     start: int
@@ -23,17 +24,32 @@ class Piece(NamedTuple):
 
 
 def writable(form: str) -> str:
-    """The form as a file can hold it; its place in the text says what it was."""
+    """The form as a file can hold it; its position in the text still leads to the original."""
     return form if form.isascii() and "\0" not in form else _UNWRITABLE.sub("\ufffd", form)
 
 
-def sentence(pieces: Iterable[Piece], *, number: int, begins_paragraph: bool) -> Sentence:
-    """A sentence without a tree. Its text is its tokens, with one space where there was some."""
+def token_range(misc: str) -> tuple[int, int] | None:
+    """The position of a token in its text, from its MISC column; None if it is not there."""
+    match = _TOKEN_RANGE.search(misc)
+    return (int(match[2]), int(match[3])) if match else None
+
+
+def shift_token_range(misc: str, offset: int) -> str:
+    """The MISC column of a token whose text begins `offset` characters into a longer one."""
+    return _TOKEN_RANGE.sub(
+        lambda m: f"{m[1]}TokenRange={int(m[2]) + offset}:{int(m[3]) + offset}", misc
+    )
+
+
+def make_sentence(
+    tokens: Iterable[PlacedToken], *, number: int, begins_paragraph: bool
+) -> Sentence:
+    """A sentence without a tree. Its text is its tokens, any white space between them one space."""
     forms: list[str] = []
     misc: list[str] = []
     multiwords: list[MultiwordToken] = []
     text: list[str] = []
-    for form, start, end, words, space_after in pieces:
+    for form, start, end, words, space_after in tokens:
         place = f"{'' if space_after else 'SpaceAfter=No|'}TokenRange={start}:{end}"
         first = len(forms) + 1
         forms += words
@@ -55,22 +71,34 @@ def sentence(pieces: Iterable[Piece], *, number: int, begins_paragraph: bool) ->
     )  # fmt: skip
 
 
-def sentences_from_lines(lines: Iterable[str]) -> Iterator[Sentence]:
-    """Sentences of words that are already there: one a line, white space between words.
+class Line(NamedTuple):
+    """A line that is not blank: its words and where each begins in the text."""
 
-    lines: as a file gives them; one without its line end counts as though it had one. A paragraph
+    words: list[tuple[str, int]]
+    begins_paragraph: bool
+    """Whether it is the first line, or the line before it is blank."""
+
+
+def split_lines(lines: Iterable[str]) -> Iterator[Line]:
+    """Split lines at white space. A line without a line end counts as if it had one."""
+    offset, begins = 0, True
+    for line in lines:
+        words = [(match[0], offset + match.start()) for match in re.finditer(r"\S+", line)]
+        if words:
+            yield Line(words, begins)
+        begins = not words
+        offset += len(line) + (not line.endswith(("\n", "\r")))
+
+
+def sentences_from_lines(lines: Iterable[str]) -> Iterator[Sentence]:
+    """Sentences from text that is split already: one per line, white space between words.
+
+    lines: as a file yields them; one without a line end counts as if it had one. A paragraph
         begins after a blank line.
     """
-    offset = number = 0
-    begins = True
-    for line in lines:
-        pieces = [
-            Piece(form, offset + match.start(), offset + match.end(), (form,), True)
-            for match in re.finditer(r"\S+", line)
-            for form in (writable(match[0]),)
+    for number, (words, begins_paragraph) in enumerate(split_lines(lines), 1):
+        tokens = [
+            PlacedToken(form, start, start + len(form), (form,), space_after=True)
+            for form, start in ((writable(word), start) for word, start in words)
         ]
-        if pieces:
-            number += 1
-            yield sentence(pieces, number=number, begins_paragraph=begins)
-        begins = not pieces
-        offset += len(line) + (not line.endswith(("\n", "\r")))
+        yield make_sentence(tokens, number=number, begins_paragraph=begins_paragraph)

@@ -1,8 +1,8 @@
-"""The segmenter's network: characters to scores of token and sentence ends.
+"""The boundary tagger: a network from characters to scores of token and sentence ends.
 
 Convolutions over characters see a word and its surroundings; a BiLSTM over units (runs of letters
-and digits, single other characters) sees the paragraph. There are several characters to a unit, so
-the recurrent part, which is the slow one, is short, and reaches far.
+and digits, other characters one by one) sees the paragraph. A unit has several characters, so the
+recurrent part, which is the slow one, takes few steps and still reaches far.
 """
 
 from __future__ import annotations
@@ -17,43 +17,47 @@ from torch import Tensor, nn
 from headspan.text.characters import CATEGORIES, Marks, Numbers
 
 INSIDE, END, MULTIWORD = range(3)
-"""Classes of a character: none, a token's last one, a multiword token's last one."""
+"""Classes of a character: inside a token, a token's last one, a multiword token's last one."""
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """The sizes of the network."""
+class SegmenterSizes:
+    """The sizes of a segmenter's boundary tagger."""
 
     characters: int = 32
-    """Of a character's embedding."""
+    """Size of a character's embedding."""
     convolution: int = 64
+    """Channels of each of the two convolutions."""
     width: int = 5
-    """Characters that each of the two convolutions sees, an odd number."""
+    """Characters that each convolution sees, an odd number."""
     words: int = 32
-    """Of the embedding of a unit that training saw often."""
+    """Size of the embedding of a unit that training saw often."""
     lstm: int = 64
-    """Of each direction."""
+    """Size of the BiLSTM in each direction."""
 
 
-class Encoded(NamedTuple):
-    """A text in numbers: of each character, and of each unit."""
+class EncodedText(NamedTuple):
+    """The numbers of a text's characters and units."""
 
     characters: Numbers
     categories: Numbers
     first: Numbers
+    """The first character of each unit."""
     last: Numbers
+    """The last character of each unit."""
     words: Numbers
+    """The vocabulary number of each unit."""
     inseparable: Marks
-    """Characters that are one with the next."""
+    """Whether each character belongs with the next."""
 
 
-class Batch(NamedTuple):
-    """Texts in numbers, padded: (texts, characters) and (texts, units)."""
+class CharacterBatch(NamedTuple):
+    """Encoded texts, padded: (texts, characters) and (texts, units)."""
 
     characters: Tensor
     categories: Tensor
     unit_of: Tensor
-    """The unit of each character; of a space, the one before."""
+    """The unit of each character; for a space, the unit before it."""
     first: Tensor
     last: Tensor
     words: Tensor
@@ -61,10 +65,12 @@ class Batch(NamedTuple):
     """The number of units of each text."""
 
 
-class Network(nn.Module):
+class BoundaryTagger(nn.Module):
     """Scores of the classes of each character, and of a sentence end at each unit."""
 
-    def __init__(self, characters: int, words: int, sizes: Sizes, *, dropout: float = 0.0) -> None:
+    def __init__(
+        self, characters: int, words: int, sizes: SegmenterSizes, *, dropout: float = 0.0
+    ) -> None:
         super().__init__()
         self.embedding = nn.Embedding(characters, sizes.characters, padding_idx=0)
         self.category = nn.Embedding(len(CATEGORIES) + 1, sizes.characters, padding_idx=0)
@@ -81,13 +87,13 @@ class Network(nn.Module):
         self.sentence = nn.Linear(size, 1)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Gives (texts, characters, 3) and (texts, units)."""
-        there = batch.characters.ne(0)[:, None]
+    def forward(self, batch: CharacterBatch) -> tuple[Tensor, Tensor]:
+        """The scores, of shapes (texts, characters, 3) and (texts, units)."""
+        present = batch.characters.ne(0)[:, None]
         x = self.embedding(batch.characters) + self.category(batch.categories)
         x = x.transpose(1, 2)
-        x = torch.relu(self.near(x)) * there  # or padding would show in the next convolution
-        x = (x + torch.relu(self.wider(x)) * there).transpose(1, 2)
+        x = torch.relu(self.near(x)) * present  # keeps padding out of the next convolution
+        x = (x + torch.relu(self.wider(x)) * present).transpose(1, 2)
 
         row = torch.arange(len(x))[:, None]
         word = self.word(batch.words)
@@ -110,16 +116,16 @@ class Network(nn.Module):
         return self._dropped(torch.cat([ahead, back[row, turned]], -1))
 
     def _dropped(self, x: Tensor) -> Tensor:
-        """Dropout with one mask a text, which is quick to draw."""
+        """Dropout with one mask per text, which is quick to draw."""
         dropped: Tensor = x * self.dropout(x.new_ones(len(x), 1, x.shape[2]))
         return dropped if self.training else x
 
 
-def padded(texts: Sequence[Encoded]) -> Batch:
-    """Texts of one batch, each of at least one unit, as tensors.
+def padded(texts: Sequence[EncodedText]) -> CharacterBatch:
+    """The tensors of a batch of texts, each of which has at least one unit.
 
-    There may be more rows and columns than needed: oneDNN keeps a program and its memory for each
-    shape that it has met, so there should be few.
+    There may be more rows and columns than the texts need: oneDNN keeps a program and its memory
+    for every shape it has seen, so shapes should be few.
     """
     rows = 1 << (len(texts) - 1).bit_length()
     longest = _rounded(max(len(text.characters) for text in texts))
@@ -136,10 +142,10 @@ def padded(texts: Sequence[Encoded]) -> Batch:
         units[1, row, :m] = torch.from_numpy(text.last)
         units[2, row, :m] = torch.from_numpy(text.words)
         counts[row] = m
-    return Batch(wide[0], wide[1], wide[2].cumsum(1), units[0], units[1], units[2], counts)
+    return CharacterBatch(wide[0], wide[1], wide[2].cumsum(1), units[0], units[1], units[2], counts)
 
 
 def _rounded(length: int) -> int:
-    """The length or somewhat more, of four lengths for each power of two."""
+    """Round a length up to one of four lengths per power of two."""
     step = 1 << max(3, (length - 1).bit_length() - 3)
     return -(-length // step) * step

@@ -18,37 +18,45 @@ from headspan import scoring
 from headspan.conllu import Sentence
 from headspan.model.vocabulary import UNKNOWN, Vocabulary
 from headspan.plumbing.errors import HeadspanError
-from headspan.text.boundary_tagger import END, MULTIWORD, Batch, Encoded, Network, Sizes, padded
+from headspan.text.boundaries import BoundaryFinder
+from headspan.text.boundary_tagger import (
+    END,
+    MULTIWORD,
+    BoundaryTagger,
+    CharacterBatch,
+    EncodedText,
+    SegmenterSizes,
+    padded,
+)
 from headspan.text.characters import Characters
-from headspan.text.decisions import Decider
 from headspan.text.multiwords import Multiwords
 from headspan.text.raw import Noise, Passage, passages, raw_text
 from headspan.text.segmenter import Segmenter
 
-_MOST_EPOCHS = 8  # times those asked for
-_SHIFTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
+_MOST_EPOCHS = 8  # times `epochs`
+_BIAS_SHIFTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
 
 
 @dataclass(frozen=True)
-class Segmentation:
-    """How a segmenter is trained. The defaults were chosen on the dev part of UD English EWT."""
+class SegmenterSettings:
+    """Settings of a segmenter's training. The defaults were chosen on UD English EWT's dev part."""
 
     epochs: int = 14
     steps: int = 1500
-    """Small treebanks have up to eight times the epochs, so that there are so many steps."""
+    """Fewest steps; small treebanks get up to eight times the epochs to reach them."""
     window: int = 400
-    """Characters of a window, at most."""
+    """Most characters per window."""
     batch: int = 16
-    """Windows of a step."""
+    """Windows per step."""
     learning_rate: float = 3e-3
     dropout: float = 0.2
-    hidden: float = 0.02
-    """Share of characters of which training sees the category only."""
-    hidden_words: float = 0.3
-    """Share of units that training sees by their characters only."""
+    character_dropout: float = 0.02
+    """Share of characters of which the tagger sees only the category."""
+    word_dropout: float = 0.3
+    """Share of units of which the tagger sees only the characters."""
     min_count: int = 5
     """Characters and units that are rarer in training are unknown."""
-    sizes: Sizes = field(default_factory=Sizes)
+    sizes: SegmenterSizes = field(default_factory=SegmenterSizes)
     noise: Noise = field(default_factory=Noise)
 
     def __post_init__(self) -> None:
@@ -57,8 +65,8 @@ class Segmentation:
                 raise HeadspanError(f"{name} is {getattr(self, name)}; expected {least} or more")
 
 
-class Progress(NamedTuple):
-    """What an epoch came to; the F1 scores are of the dev treebank's raw text, in percent."""
+class SegmenterEpoch(NamedTuple):
+    """The result of an epoch; F1 scores are those on the dev treebank's raw text, in percent."""
 
     epoch: int
     loss: float
@@ -67,31 +75,31 @@ class Progress(NamedTuple):
     sentences: float
 
     @property
-    def figure(self) -> float:
-        """What the best epoch is best in."""
+    def mean_f1(self) -> float:
+        """The score by which the best epoch is chosen."""
         return (self.tokens + self.words + self.sentences) / 3
 
 
 class _Example(NamedTuple):
-    text: Encoded
+    text: EncodedText
     classes: Tensor
     sentences: Tensor
-    """Of each unit, whether a sentence ends there."""
+    """Whether a sentence ends with each unit."""
 
 
 def train_segmenter(
     train: Sequence[Sentence],
     dev: Sequence[Sentence],
     *,
-    settings: Segmentation | None = None,
+    settings: SegmenterSettings | None = None,
     seed: int = 0,
-    watch: Callable[[Progress], None] | None = None,
+    watch: Callable[[SegmenterEpoch], None] | None = None,
 ) -> Segmenter:
-    """A segmenter for the text of a treebank, the best epoch's on the dev treebank.
+    """Train a segmenter on the text of a treebank, and return that of the best epoch on dev.
 
     The same seed gives the same segmenter on the same machine. watch: called after each epoch.
     """
-    settings = settings or Segmentation()
+    settings = settings or SegmenterSettings()
     clean = list(passages(train))
     if not clean:
         raise HeadspanError("a segmenter cannot be trained without words")
@@ -104,46 +112,46 @@ def train_segmenter(
     spaced = sorted({pair for passage in clean for pair in _around_spaces(passage)})
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        network = Network(
+        tagger = BoundaryTagger(
             len(characters.vocabulary), len(units), settings.sizes, dropout=settings.dropout
         )
-        segmenter = Segmenter(
-            Decider(network, characters, units, spaced), Multiwords.learn(train), settings.sizes
-        )
-        best, kept = -1.0, dict[str, Tensor]()
-        for progress in _epochs(segmenter, train, dev, settings, draw):
+        finder = BoundaryFinder(tagger, characters, units, spaced)
+        segmenter = Segmenter(finder, Multiwords.learn(train), settings.sizes)
+        best, best_weights = -1.0, dict[str, Tensor]()
+        for epoch in _epochs(segmenter, train, dev, settings, draw):
             if watch:
-                watch(progress)
-            if progress.figure > best:
-                best = progress.figure
-                kept = {name: t.clone() for name, t in network.state_dict().items()}
-    network.load_state_dict(kept)
-    _lean(segmenter, dev)
+                watch(epoch)
+            if epoch.mean_f1 > best:
+                best = epoch.mean_f1
+                best_weights = {name: t.clone() for name, t in tagger.state_dict().items()}
+    tagger.load_state_dict(best_weights)
+    _set_threshold(segmenter, dev)
     return segmenter
 
 
 def score_segmenter(segmenter: Segmenter, gold: Sequence[Sentence]) -> scoring.Evaluation:
-    """How well a segmenter does on the raw text of a treebank: tokens, words, sentences."""
-    found = segmenter.segment(raw_text(gold))
-    return scoring.score(map(_with_any_tree, gold), map(_with_any_tree, found))
+    """Score a segmenter on the raw text of a treebank: tokens, words, sentences."""
+    segmented = segmenter.segment(raw_text(gold))
+    return scoring.score(map(_with_any_tree, gold), map(_with_any_tree, segmented))
 
 
-def _lean(segmenter: Segmenter, dev: Sequence[Sentence]) -> None:
-    """Move the score from which on a sentence ends to where the dev treebank's F1 is best.
+def _set_threshold(segmenter: Segmenter, dev: Sequence[Sentence]) -> None:
+    """Move the threshold for the end of a sentence to where F1 on the dev treebank is best.
 
-    Most units end no sentence, so that a network that is unsure says too often that none does.
+    Most units do not end a sentence, so an unsure tagger misses too many of those that do.
     """
-    bias = segmenter.decider.network.eval().sentence.bias
+    bias = segmenter.finder.tagger.eval().sentence.bias
     start = bias.item()
     scores = dict[float, float]()
-    for shift in _SHIFTS:
+    for shift in _BIAS_SHIFTS:
         nn.init.constant_(bias, start + shift)
         scores[shift] = score_segmenter(segmenter, dev)["sentences"].f1
-    nn.init.constant_(bias, start + max(_SHIFTS, key=lambda shift: (scores[shift], -shift)))
+    best = max(_BIAS_SHIFTS, key=lambda shift: (scores[shift], -shift))
+    nn.init.constant_(bias, start + best)
 
 
 def _with_any_tree(sentence: Sentence) -> Sentence:
-    """Scoring asks for a tree; which one does not matter to segmentation."""
+    """The sentence with a tree, which scoring requires but segmentation scores ignore."""
     return sentence.with_parse(range(len(sentence)), ["_"] * len(sentence))
 
 
@@ -151,68 +159,73 @@ def _epochs(
     segmenter: Segmenter,
     train: Sequence[Sentence],
     dev: Sequence[Sentence],
-    settings: Segmentation,
+    settings: SegmenterSettings,
     draw: random.Random,
-) -> Iterator[Progress]:
-    network, decider = segmenter.decider.network, segmenter.decider
+) -> Iterator[SegmenterEpoch]:
+    finder = segmenter.finder
+    tagger = finder.tagger
     windows = sum(-(-len(passage.text) // settings.window) for passage in passages(train))
     epochs = max(settings.epochs, settings.steps * settings.batch // windows)
     epochs = min(epochs, _MOST_EPOCHS * settings.epochs)
-    optimiser = torch.optim.AdamW(network.parameters(), lr=settings.learning_rate, fused=True)
+    optimiser = torch.optim.AdamW(tagger.parameters(), lr=settings.learning_rate, fused=True)
     for epoch in range(epochs):
         examples = [
-            _example(piece, decider)
+            _example(piece, finder)
             for passage in passages(train, noise=settings.noise, draw=draw)
             for piece in _cut(passage, settings.window, draw)
         ]
         batches = _batches(examples, settings.batch, draw)
-        network.train()
+        tagger.train()
         total = 0.0
         for step, batch in enumerate(batches):
             done = (epoch + step / len(batches)) / epochs
             for group in optimiser.param_groups:
                 group["lr"] = settings.learning_rate * min(1.0, 20 * done) * (1 - done)
-            loss = _loss(network, batch, settings)
+            loss = _loss(tagger, batch, settings)
             optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+            nn.utils.clip_grad_norm_(tagger.parameters(), 1.0)
             optimiser.step()
             total += loss.item()
-        network.eval()
+        tagger.eval()
         result = score_segmenter(segmenter, dev)
-        yield Progress(
+        yield SegmenterEpoch(
             epoch + 1, total / len(batches),
             result["tokens"].f1, result["words"].f1, result["sentences"].f1,
         )  # fmt: skip
 
 
-def _loss(network: Network, examples: Sequence[_Example], settings: Segmentation) -> Tensor:
+def _loss(
+    tagger: BoundaryTagger, examples: Sequence[_Example], settings: SegmenterSettings
+) -> Tensor:
     batch = padded([example.text for example in examples])
-    tokens, sentences = network(_hidden(batch, settings))
+    tokens, sentences = tagger(_masked(batch, settings))
     classes = tokens.new_full(tokens.shape[:2], -1, dtype=torch.long)
     ends = torch.zeros_like(sentences)
     for row, example in enumerate(examples):
         classes[row, : len(example.classes)] = example.classes
         ends[row, : len(example.sentences)] = example.sentences
-    there = torch.arange(ends.shape[1]) < batch.units[:, None]
+    is_unit = torch.arange(ends.shape[1]) < batch.units[:, None]
     visible = classes >= 0
     of_tokens = nn.functional.cross_entropy(tokens[visible], classes[visible])
-    of_sentences = nn.functional.binary_cross_entropy_with_logits(sentences[there], ends[there])
+    of_sentences = nn.functional.binary_cross_entropy_with_logits(sentences[is_unit], ends[is_unit])
     return of_tokens + of_sentences
 
 
-def _hidden(batch: Batch, settings: Segmentation) -> Batch:
+def _masked(batch: CharacterBatch, settings: SegmenterSettings) -> CharacterBatch:
     """The batch with some characters and words unknown."""
-    few = (torch.rand(batch.characters.shape) < settings.hidden) & batch.characters.ne(0)
-    some = (torch.rand(batch.words.shape) < settings.hidden_words) & batch.words.ne(0)
     return batch._replace(
-        characters=batch.characters.masked_fill(few, UNKNOWN),
-        words=batch.words.masked_fill(some, UNKNOWN),
+        characters=_with_unknown(batch.characters, settings.character_dropout),
+        words=_with_unknown(batch.words, settings.word_dropout),
     )
 
 
-def _example(passage: Passage, decider: Decider) -> _Example:
-    text = decider.encode(passage.text)
+def _with_unknown(numbers: Tensor, share: float) -> Tensor:
+    return numbers.masked_fill((torch.rand(numbers.shape) < share) & numbers.ne(0), UNKNOWN)
+
+
+def _example(passage: Passage, finder: BoundaryFinder) -> _Example:
+    text = finder.encode(passage.text)
     classes = np.zeros(len(passage.text), np.int64)
     classes[passage.ends] = np.where(passage.multiword, MULTIWORD, END)
     classes[[c == " " for c in passage.text]] = -1
@@ -222,24 +235,24 @@ def _example(passage: Passage, decider: Decider) -> _Example:
 
 
 def _cut(passage: Passage, longest: int, draw: random.Random) -> Iterator[Passage]:
-    """A passage in windows, the first of random length if there are more."""
+    """Cut a passage into windows; the first has a random length if there are several."""
     text, starts = passage.text, [0]
     if len(text) > longest:
         starts += range(draw.randint(longest // 4, longest), len(text), longest)
     for start, end in pairwise([*starts, len(text)]):
         if text[start:end].strip():
-            first, last = (bisect_left(passage.ends, place) for place in (start, end))
-            begin, stop = (bisect_left(passage.sentence_ends, place) for place in (start, end))
+            first, last = (bisect_left(passage.ends, at) for at in (start, end))
+            begin, stop = (bisect_left(passage.sentence_ends, at) for at in (start, end))
             yield Passage(
                 text[start:end],
-                [place - start for place in passage.ends[first:last]],
+                [position - start for position in passage.ends[first:last]],
                 passage.multiword[first:last],
-                [place - start for place in passage.sentence_ends[begin:stop]],
+                [position - start for position in passage.sentence_ends[begin:stop]],
             )
 
 
 def _batches(examples: list[_Example], size: int, draw: random.Random) -> list[list[_Example]]:
-    """Batches of windows of like lengths, in random order."""
+    """Batches of windows of similar lengths, in random order."""
     order = sorted(examples, key=lambda e: len(e.text.characters) + draw.random())
     batches = [order[k : k + size] for k in range(0, len(order), size)]
     draw.shuffle(batches)
@@ -248,17 +261,17 @@ def _batches(examples: list[_Example], size: int, draw: random.Random) -> list[l
 
 def _units(clean: Iterable[Passage], characters: Characters) -> Iterator[str]:
     for passage in clean:
-        low = passage.text.lower()
-        for a, b in zip(*characters.units(characters.points(low)), strict=True):
-            yield low[a : b + 1]
+        lower = passage.text.lower()
+        for a, b in zip(*characters.units(characters.points(lower)), strict=True):
+            yield lower[a : b + 1]
 
 
 def _around_spaces(passage: Passage) -> Iterator[tuple[str, str]]:
-    """The categories around each space that is inside a token."""
+    """The categories of the characters around each space inside a token."""
     ends = set(passage.ends)
-    for place, c in enumerate(passage.text):
-        if c == " " and place - 1 not in ends:
+    for position, c in enumerate(passage.text):
+        if c == " " and position - 1 not in ends:
             yield (
-                unicodedata.category(passage.text[place - 1]),
-                unicodedata.category(passage.text[place + 1]),
+                unicodedata.category(passage.text[position - 1]),
+                unicodedata.category(passage.text[position + 1]),
             )

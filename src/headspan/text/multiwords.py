@@ -1,8 +1,9 @@
-"""The words of a multiword token: what training saw, or split as training split its like.
+"""The words of a multiword token: those that training saw, or else by rules that it learned.
 
-A token that training saw becomes the words it was. Others go by rules that training's tokens have
-in common: a rule is a beginning and an end of the token, and words with one gap for what is between
-(`…n't` is `…` + `n't`, `…ê-lo` is `…er` + `lo`). A rule needs two tokens that differ in the gap.
+A token that training saw gets the words it had there. Others are split by rules that several of
+training's tokens share. A rule is the beginning and the end of a token, and its words with one gap
+for whatever is in between (`…n't` is `…` + `n't`, `…ê-lo` is `…er` + `lo`). A rule needs two tokens
+that differ in the gap.
 """
 
 from __future__ import annotations
@@ -14,18 +15,18 @@ from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from headspan.conllu import Sentence
-from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError, shown
 
 _GAP = "\0"
 _UNWRITABLE = re.compile("[\t\n\ud800-\udfff]")
-_SAME = str.maketrans("’‘ʼ", "'''")  # one character for one, so that places stay
+_SAME = str.maketrans("’‘ʼ", "'''")  # one character for one, so that positions stay
 
 
 class _Rule(NamedTuple):
     before: str
     after: str
     words: tuple[str, ...]
-    """One of them has the gap."""
+    """Exactly one of them contains the gap."""
 
 
 class Multiwords:
@@ -35,7 +36,7 @@ class Multiwords:
         self, seen: dict[str, tuple[str, ...]], rules: Sequence[tuple[str, str, tuple[str, ...]]]
     ) -> None:
         self._seen = seen
-        self._lower = dict(  # of forms that differ in case only, the first counts
+        self._lower = dict(  # of forms that differ only in case, the first wins
             reversed([(_plain(form), tuple(map(_plain, seen[form]))) for form in seen])
         )
         self._rules = [_Rule(*rule) for rule in rules]
@@ -48,8 +49,8 @@ class Multiwords:
                 words = sentence.forms[token.first - 1 : token.last]
                 if len(words) > 1 and all(words):
                     counts[" ".join(token.form.split())][words] += 1
-        often = sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))
-        seen = {form: _most(words) for form, words in often}
+        by_frequency = sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))
+        seen = {form: _most_frequent(words) for form, words in by_frequency}
         gaps: dict[_Rule, set[str]] = defaultdict(set)
         for form, words in seen.items():
             for rule, gap in _rules(_plain(form), tuple(map(_plain, words))):
@@ -84,7 +85,7 @@ class Multiwords:
 
     @classmethod
     def from_json(cls, data: Any) -> Multiwords:
-        """What `to_json` gave. Raises HeadspanError for anything else."""
+        """Read the result of `to_json`. Raises HeadspanError for anything else."""
         try:
             seen, rules = data["seen"], data["rules"]
             good = len(data) == 2 and all(_are_words(words) for words in seen.values()) and all(
@@ -95,7 +96,10 @@ class Multiwords:
         except (AttributeError, KeyError, TypeError):
             good = False
         if not good:
-            raise HeadspanError("the segmenter's multiword tokens are not forms, words and rules")
+            raise HeadspanError(
+                f"the segmenter's multiword tokens are {shown(data)}; "
+                "expected forms with their words (seen), and rules"
+            )
         return cls(
             {form: tuple(words) for form, words in seen.items()},
             [(before, after, tuple(words)) for before, after, words in rules],
@@ -103,7 +107,7 @@ class Multiwords:
 
 
 def _are_words(data: Any, *, gaps: int = 0) -> bool:
-    """Whether these are several words that any file can hold, with so many gaps."""
+    """Check that these are two or more words that any file can hold, with that many gaps."""
     if not isinstance(data, list) or len(data) < 2:
         return False
     if not all(isinstance(word, str) and word for word in data):
@@ -112,17 +116,17 @@ def _are_words(data: Any, *, gaps: int = 0) -> bool:
     return text.count(_GAP) == gaps and not _UNWRITABLE.search(text)
 
 
-def _most(words: Counter[tuple[str, ...]]) -> tuple[str, ...]:
+def _most_frequent(words: Counter[tuple[str, ...]]) -> tuple[str, ...]:
     return min(words, key=lambda w: (-words[w], w))
 
 
 def _plain(form: str) -> str:
-    """Without capitals; characters whose small letter is longer stay, so that places stay."""
+    """In lower case, except for characters that this would lengthen, so that positions stay."""
     return "".join(c if len(c.lower()) > 1 else c.lower() for c in form).translate(_SAME)
 
 
 def _rules(form: str, words: tuple[str, ...]) -> Iterator[tuple[_Rule, str]]:
-    """The rules that a token could be a case of, and what would be in the gap."""
+    """The rules that would split a token into these words, and what would fill the gap."""
     if "".join(words) == form:
         start = 0
         for k, word in enumerate(words):
@@ -157,12 +161,13 @@ def _fits(rule: _Rule, plain: str) -> bool:
 
 
 def _cut(form: str, lengths: Iterable[int]) -> tuple[str, ...]:
-    """The token itself in pieces, so that they keep its case and its apostrophes."""
+    """Cut the token itself into pieces, which keep its case and its apostrophes."""
     ends = [0, *accumulate(lengths)]
     return tuple(form[start:end] for start, end in pairwise(ends))
 
 
 def _in_case(words: Sequence[str], form: str) -> Iterator[str]:
+    """The words in the case of the token: capitals, an initial capital, or neither."""
     if len(form) > 1 and form.isupper():
         yield from (word.upper() for word in words)
     else:

@@ -1,4 +1,4 @@
-"""A treebank's text as the CoNLL 2018 shared task defines it, and where its tokens end.
+"""The raw text of a treebank as the CoNLL 2018 shared task defines it, and where its tokens end.
 
 Sentences are separated by a space unless the last token has `SpaceAfter=No`, and paragraphs
 (`# newpar`, `# newdoc`) by a blank line.
@@ -19,39 +19,44 @@ _Token: TypeAlias = tuple[str, bool, bool]
 """The form, whether it is a multiword token, whether a space follows."""
 
 _DASHES = 0.2
-"""Share of commas that a typeset sentence has dashes for, since treebanks have few dashes."""
+"""Share of commas that typesetting turns into dashes, because treebanks have few dashes."""
 _BREAK = re.compile(r"#\s*new(par|doc)\b")
 
 
 @dataclass(slots=True)
 class Passage:
-    """A paragraph, and where its tokens and sentences end: the places of their last characters."""
+    """A paragraph, and the positions of the last characters of its tokens and sentences."""
 
     text: str = ""
     ends: list[int] = field(default_factory=list)
+    """The last character of each token."""
     multiword: list[bool] = field(default_factory=list)
-    """Of each token."""
+    """Whether each token is a multiword token."""
     sentence_ends: list[int] = field(default_factory=list)
+    """The last character of each sentence."""
 
 
 @dataclass(frozen=True)
 class Noise:
-    """How often training changes a text, so that the network does not lean on what others lack."""
+    """Random changes of the training text, so that the tagger can do without what others lack.
+
+    The fields are shares of the paragraphs or sentences.
+    """
 
     joined: float = 0.1
-    """Paragraphs that follow the last without a break."""
-    lowered: float = 0.02
+    """Paragraphs joined to the one before."""
+    lower_case: float = 0.02
     """Sentences without capitals."""
-    raised: float = 0.01
+    upper_case: float = 0.01
     """Sentences in capitals."""
-    bare: float = 0.02
-    """Sentences without their final punctuation."""
+    unpunctuated: float = 0.02
+    """Sentences without their final punctuation mark."""
     typeset: float = 0.15
     """Sentences with the quotes, apostrophes, dashes and ellipses of printed text."""
 
 
 def raw_text(sentences: Iterable[Sentence]) -> str:
-    """The text of a treebank, as the CoNLL 2018 shared task defines it."""
+    """The raw text of a treebank, as the CoNLL 2018 shared task defines it."""
     return "\n\n".join(passage.text for passage in passages(sentences)) + "\n"
 
 
@@ -79,7 +84,7 @@ def passages(
         if pieces and spaced:
             pieces.append(" ")
             length += 1
-        for form, multiword, space in _changed(tokens, noise, draw):
+        for form, multiword, space in _with_noise(tokens, noise, draw):
             pieces += form, " " * space
             length += len(form)
             passage.ends.append(length - 1)
@@ -94,41 +99,41 @@ def passages(
 
 
 def begins_paragraph(sentence: Sentence) -> bool:
-    """Whether a sentence is the first of a paragraph or document, by its comments."""
+    """Tell from its comments whether a sentence is the first of a paragraph or document."""
     return any(_BREAK.match(comment) for comment in sentence.comments)
 
 
 def spaces_after(sentence: Sentence) -> list[bool]:
-    """Whether a space follows each token: by `# text` if it has the tokens, else by SpaceAfter."""
+    """For each token, whether a space follows: by `# text` if that fits, else by SpaceAfter."""
     tokens = sentence.tokens
-    stated = sentence.comment("text")
-    return (stated and _spaces_in(stated, tokens)) or [token.space_after for token in tokens]
+    text = sentence.comment("text")
+    return (text and _spaces_in(text, tokens)) or [token.space_after for token in tokens]
 
 
 def _spaces_in(text: str, tokens: Sequence[Token]) -> list[bool] | None:
-    spaces, place = [], 0
+    """Find after which tokens a text has a space; None if it does not consist of the tokens."""
+    spaces, position = [], 0
     for token in tokens:
-        if not text.startswith(token.form, place):
+        if not text.startswith(token.form, position):
             return None
-        place += len(token.form)
-        at = place
-        while place < len(text) and text[place].isspace():
-            place += 1
-        spaces.append(place > at)
-    if place < len(text):
+        end = position = position + len(token.form)
+        while position < len(text) and text[position].isspace():
+            position += 1
+        spaces.append(position > end)
+    if position < len(text):
         return None
     return [*spaces[:-1], tokens[-1].space_after] if tokens else None
 
 
-def _changed(tokens: list[_Token], noise: Noise, draw: random.Random) -> list[_Token]:
-    chance = draw.random()
-    if chance < noise.lowered:
+def _with_noise(tokens: list[_Token], noise: Noise, draw: random.Random) -> list[_Token]:
+    number = draw.random()
+    if number < noise.lower_case:
         tokens = [(form.lower(), multiword, space) for form, multiword, space in tokens]
-    elif chance < noise.lowered + noise.raised:
+    elif number < noise.lower_case + noise.upper_case:
         tokens = [(form.upper(), multiword, space) for form, multiword, space in tokens]
     final = tokens[-1][0]
     is_mark = len(final) == 1 and unicodedata.category(final) == "Po"
-    if is_mark and len(tokens) > 1 and draw.random() < noise.bare:
+    if is_mark and len(tokens) > 1 and draw.random() < noise.unpunctuated:
         form, multiword, _ = tokens[-2]
         tokens = [*tokens[:-2], (form, multiword, True)]
     if draw.random() < noise.typeset:
@@ -137,7 +142,7 @@ def _changed(tokens: list[_Token], noise: Noise, draw: random.Random) -> list[_T
 
 
 def _typeset(tokens: list[_Token], draw: random.Random) -> list[_Token]:
-    """A sentence as a printer would set it; here and there with a dash for a comma."""
+    """A sentence as it would be printed, here and there with a dash instead of a comma."""
     result: list[_Token] = []
     before = True
     tight = draw.random() < 0.5

@@ -1,4 +1,4 @@
-"""Segmenter: raw text to sentences of words."""
+"""The Segmenter: from raw text to sentences of words."""
 
 from __future__ import annotations
 
@@ -13,29 +13,32 @@ from headspan.conllu import Sentence
 from headspan.model.vocabulary import Vocabulary
 from headspan.plumbing.errors import HeadspanError, named, shown
 from headspan.plumbing.meta_device import outline
-from headspan.text.assembly import Piece, sentence, writable
-from headspan.text.boundary_tagger import MULTIWORD, Network, Sizes
+from headspan.text.assembly import PlacedToken, make_sentence, writable
+from headspan.text.boundaries import BoundaryFinder
+from headspan.text.boundary_tagger import MULTIWORD, BoundaryTagger, SegmenterSizes
 from headspan.text.characters import CATEGORIES, Characters
-from headspan.text.decisions import Decider
 from headspan.text.multiwords import Multiwords
 from headspan.text.stream import Window, line_windows, windows
 
 _LONGEST_TOKEN = 1 << 16
+"""In characters."""
 _LONGEST_SENTENCE = 1000
-"""In tokens. The two bound memory where a text never ends a token or a sentence."""
+"""In tokens. The two limits bound memory where a token or a sentence never ends."""
 
 
 class Segmenter:
     """Finds sentences, tokens and the words of multiword tokens in raw text.
 
-    Every character that is not white space is in one token, in order. A blank line ends a sentence,
-    white space a token; a single line end is white space like any other. `TokenRange` in MISC says
-    where a token stands in the text: of a NUL or half a surrogate pair, which no file can hold, the
-    form has U+FFFD. It works on the CPU.
+    Every character that is not white space is in exactly one token, in order. A blank line ends a
+    sentence and white space ends a token; a single line end is white space like any other.
+    `TokenRange` in MISC is the token's position in the text. Forms have U+FFFD for NUL and for half
+    a surrogate pair, which no file can hold. A segmenter runs on the CPU.
     """
 
-    def __init__(self, decider: Decider, multiwords: Multiwords, sizes: Sizes) -> None:
-        self.decider = decider
+    def __init__(
+        self, finder: BoundaryFinder, multiwords: Multiwords, sizes: SegmenterSizes
+    ) -> None:
+        self.finder = finder
         self.multiwords = multiwords
         self.sizes = sizes
 
@@ -46,24 +49,24 @@ class Segmenter:
     def segment_stream(self, pieces: Iterable[str]) -> Iterator[Sentence]:
         """The sentences of a text that arrives in pieces, in constant memory.
 
-        How the text is cut into pieces changes nothing. Sentences come out once up to 64 paragraphs
-        or some fifty thousand characters have gone in, and at the end.
+        The result does not depend on how the text is cut into pieces. The first sentences come out
+        after at most 64 paragraphs or about fifty thousand characters.
         """
         return self._sentences(windows(pieces), split=True)
 
     def segment_lines(self, lines: Iterable[str]) -> Iterator[Sentence]:
-        """Sentences that are lines already; only their tokens are found.
+        """The sentences of a text that has one per line: only their tokens have to be found.
 
-        lines: as a file gives them; one without its line end counts as though it had one. A
-            paragraph begins after a blank line.
+        lines: as a file yields them; one without a line end counts as if it had one. A paragraph
+            begins after a blank line.
         """
         return self._sentences(line_windows(lines), split=False)
 
     def _sentences(self, source: Iterable[Window], *, split: bool) -> Iterator[Sentence]:
-        pieces: list[Piece] = []
+        tokens: list[PlacedToken] = []
         number, begins = 0, False
-        rest, token_start = "", 0  # of a token that began in an earlier window
-        for window, classes, sentence_ends in self.decider.decide(source, split=split):
+        rest, token_start = "", 0  # the start of a token that goes on in the next window
+        for window, classes, sentence_ends in self.finder.find(source, split=split):
             begins |= window.begins
             text, start = window.text, window.start
             ends = np.flatnonzero(classes).tolist()
@@ -77,12 +80,12 @@ class Segmenter:
                 form = writable(form)
                 words = self.multiwords.words(form) if classes[end] == MULTIWORD else (form,)
                 token_end = int(window.offsets[end]) + 1
-                pieces.append(Piece(form, token_start, token_end, words, space_after))
+                tokens.append(PlacedToken(form, token_start, token_end, words, space_after))
                 rest, start = "", end + 1
-                if sentence_ends[end] or len(pieces) >= _LONGEST_SENTENCE:
+                if sentence_ends[end] or len(tokens) >= _LONGEST_SENTENCE:
                     number += 1
-                    yield sentence(pieces, number=number, begins_paragraph=begins)
-                    pieces, begins = [], False
+                    yield make_sentence(tokens, number=number, begins_paragraph=begins)
+                    tokens, begins = [], False
             left = text[start : window.stop]
             left = left if rest else left.lstrip(" ")
             if left and not rest:
@@ -90,27 +93,27 @@ class Segmenter:
             rest += left
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """The weights, and what else a segmenter is made of as JSON."""
-        return dict(self.decider.network.state_dict()), {
+        """The weights, and everything else that a segmenter consists of, as JSON."""
+        return dict(self.finder.tagger.state_dict()), {
             "sizes": dataclasses.asdict(self.sizes),
-            "characters": self.decider.characters.vocabulary.to_json(),
-            "words": self.decider.words.to_json(),
-            "spaced": [list(pair) for pair in self.decider.spaced],
+            "characters": self.finder.characters.vocabulary.to_json(),
+            "words": self.finder.words.to_json(),
+            "spaced": [list(pair) for pair in self.finder.spaced],
             "multiwords": self.multiwords.to_json(),
         }
 
     @classmethod
     def from_state(cls, tensors: Mapping[str, Tensor], about: Mapping[str, Any]) -> Segmenter:
-        """A segmenter from what `state` gave. Raises HeadspanError for anything else."""
+        """Make a segmenter from the result of `state`. Raises HeadspanError for anything else."""
         names = {"sizes", "characters", "words", "spaced", "multiwords"}
         if not isinstance(about, Mapping) or set(about) != names:
-            raise HeadspanError(f"a segmenter is described by {', '.join(sorted(names))}")
+            raise HeadspanError(f"a segmenter must have the keys {', '.join(sorted(names))}")
         sizes = _sizes(about["sizes"])
         characters = Characters(Vocabulary.from_json(about["characters"], "characters"))
         words = Vocabulary.from_json(about["words"], "units of the text")
-        with outline():  # no memory before the weights are seen to fit
-            network = Network(len(characters.vocabulary), len(words), sizes)
-        expected = network.state_dict()
+        with outline():  # allocates nothing before the weights are known to fit
+            tagger = BoundaryTagger(len(characters.vocabulary), len(words), sizes)
+        expected = tagger.state_dict()
         for name in sorted(set(expected) ^ set(tensors)):
             what = "lacks" if name in expected else "has"
             raise HeadspanError(f"the segmenter {what} the tensor {named(name)}")
@@ -121,13 +124,13 @@ class Segmenter:
                     f"the segmenter's tensor {name} is {tensor.dtype} {tuple(tensor.shape)}; "
                     f"expected {wanted.dtype} {tuple(wanted.shape)}"
                 )
-        network.load_state_dict(dict(tensors), assign=True)
-        decider = Decider(network, characters, words, _pairs(about["spaced"]))
-        return cls(decider, Multiwords.from_json(about["multiwords"]), sizes)
+        tagger.load_state_dict(dict(tensors), assign=True)
+        finder = BoundaryFinder(tagger, characters, words, _pairs(about["spaced"]))
+        return cls(finder, Multiwords.from_json(about["multiwords"]), sizes)
 
 
-def _sizes(data: Any) -> Sizes:
-    names = [field.name for field in dataclasses.fields(Sizes)]
+def _sizes(data: Any) -> SegmenterSizes:
+    names = [field.name for field in dataclasses.fields(SegmenterSizes)]
     good = (
         isinstance(data, dict)
         and sorted(data) == sorted(names)
@@ -136,7 +139,7 @@ def _sizes(data: Any) -> Sizes:
     )
     if not good:
         raise HeadspanError(f"the segmenter's sizes are {shown(data)}; expected {', '.join(names)}")
-    return Sizes(**data)
+    return SegmenterSizes(**data)
 
 
 def _pairs(data: Any) -> list[tuple[str, str]]:
@@ -145,5 +148,5 @@ def _pairs(data: Any) -> list[tuple[str, str]]:
         for pair in data
     )
     if not good:
-        raise HeadspanError("the segmenter's characters around spaces are not pairs of categories")
+        raise HeadspanError(f"the segmenter's `spaced` is {shown(data)}; expected category pairs")
     return [(left, right) for left, right in data]

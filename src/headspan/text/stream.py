@@ -1,8 +1,8 @@
-"""A text that arrives in pieces, as windows of bounded size that do not depend on the pieces.
+"""A text that arrives in pieces, cut into windows of bounded size that do not depend on the pieces.
 
-Runs of white space become one space, and a run with a blank line ends a paragraph. A paragraph is
-cut into windows at fixed distances from its start; around its core a window has a margin that the
-network sees and whose ends it does not decide.
+Every run of white space becomes one space, and a run with a blank line ends a paragraph. A
+paragraph is cut into windows at fixed distances from its start. Around its core, a window has a
+margin: the boundary tagger sees it, but finds boundaries only in the core.
 """
 
 from __future__ import annotations
@@ -13,93 +13,93 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from headspan.text.assembly import split_lines
 from headspan.text.characters import Numbers
 
 CORE, MARGIN = 768, 128
-_PIECE = 1 << 16
+_LONGEST_PIECE = 1 << 16
 _RUNS = re.compile(r"\s+|\S+")
 _LINE_END = re.compile("\r\n|[\n\r\x85\u2028]")
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A stretch of a paragraph, white space normalised, and where its characters stood."""
+    """A stretch of a paragraph with white space normalised, and where its characters came from."""
 
     text: str
     offsets: Numbers
-    """Of each character in the whole text."""
+    """The position of each character in the whole text."""
     start: int
-    """The core is start … stop, the rest is margin."""
+    """The core is text[start:stop]; the rest is margin."""
     stop: int
     begins: bool
     """Whether the core begins a paragraph."""
     ends: bool
     """Whether the core ends a paragraph, or a line that is a sentence."""
     space_after: bool
-    """Whether white space follows the core, if that is the end of a paragraph."""
+    """Whether white space follows the core, if the core ends a paragraph."""
 
 
 def windows(pieces: Iterable[str]) -> Iterator[Window]:
     """The windows of a text that arrives in pieces of any size."""
-    paragraph, gap, offset = _Paragraph(begins=True), _Gap(), 0
+    paragraph, space, offset = _ParagraphBuffer(begins=True), _WhiteSpace(), 0
     for piece in pieces:
-        for start in range(0, len(piece), _PIECE):
-            part = piece[start : start + _PIECE]
+        for start in range(0, len(piece), _LONGEST_PIECE):
+            part = piece[start : start + _LONGEST_PIECE]
             for match in _RUNS.finditer(part):
                 run = match[0]
                 if run[0].isspace():
-                    gap.add(run)
+                    space.add(run)
                     continue
-                if gap.lines > 1 and paragraph:
+                if space.line_ends > 1 and paragraph:
                     yield from paragraph.windows(complete=True, space_after=True)
-                    paragraph = _Paragraph(begins=True)
-                paragraph.add(run, offset + match.start(), space_before=gap.wide)
-                gap = _Gap()
+                    paragraph = _ParagraphBuffer(begins=True)
+                paragraph.add(run, offset + match.start(), space_before=bool(space))
+                space = _WhiteSpace()
             offset += len(part)
             yield from paragraph.windows()
     if paragraph:
-        yield from paragraph.windows(complete=True, space_after=gap.wide)
+        yield from paragraph.windows(complete=True, space_after=bool(space))
 
 
 def line_windows(lines: Iterable[str]) -> Iterator[Window]:
-    """The windows of lines, each a paragraph; a paragraph begins after a blank line only.
+    """The windows of lines, none of which spans two lines.
 
-    A line without its line end counts as though it had one.
+    A window begins a paragraph only after a blank line. A line without a line end counts as if it
+    had one.
     """
-    offset, begins = 0, True
-    for line in lines:
-        paragraph = _Paragraph(begins=begins)
-        for match in re.finditer(r"\S+", line):
-            paragraph.add(match[0], offset + match.start(), space_before=True)
-        begins = not paragraph
-        if paragraph:
-            yield from paragraph.windows(complete=True, space_after=True)
-        offset += len(line) + (not line.endswith(("\n", "\r")))
+    for words, begins_paragraph in split_lines(lines):
+        line = _ParagraphBuffer(begins=begins_paragraph)
+        for word, start in words:
+            line.add(word, start, space_before=True)
+        yield from line.windows(complete=True, space_after=True)
 
 
-class _Gap:
-    """White space between two runs of characters, which may have arrived in pieces itself."""
+class _WhiteSpace:
+    """The white space between two runs of other characters; it may arrive in several pieces."""
 
-    __slots__ = ("_returned", "lines", "wide")
+    __slots__ = ("_empty", "_ends_with_return", "line_ends")
 
     def __init__(self) -> None:
-        self.wide = False
-        self.lines = 0
-        """How many line ends it has."""
-        self._returned = False
+        self.line_ends = 0
+        self._empty = True
+        self._ends_with_return = False
+
+    def __bool__(self) -> bool:
+        return not self._empty
 
     def add(self, run: str) -> None:
-        self.wide = True
+        self._empty = False
         if run == " ":
-            self._returned = False
+            self._ends_with_return = False
             return
-        self.lines += len(_LINE_END.findall(run)) + 2 * run.count("\u2029")
-        self.lines -= self._returned and run[0] == "\n"  # a line end whose halves came apart
-        self._returned = run[-1] == "\r"
+        self.line_ends += len(_LINE_END.findall(run)) + 2 * run.count("\u2029")
+        self.line_ends -= self._ends_with_return and run[0] == "\n"  # \r\n arrived in two pieces
+        self._ends_with_return = run[-1] == "\r"
 
 
-class _Paragraph:
-    """What has arrived of a paragraph and was not yet in the core of a window."""
+class _ParagraphBuffer:
+    """The characters of a paragraph that have arrived and have not been in a window's core yet."""
 
     def __init__(self, *, begins: bool) -> None:
         self._begins = begins
@@ -121,12 +121,12 @@ class _Paragraph:
         self._arrived += len(run)
 
     def windows(self, *, complete: bool = False, space_after: bool = False) -> Iterator[Window]:
-        """The windows whose margin has arrived, or all that remain of a complete paragraph."""
+        """The windows whose margin has arrived; if the paragraph is complete, all that remain."""
         lengths = np.array([len(run) for run in self._runs], np.int64)
         shifts = np.repeat(np.array(self._shifts, np.int64), lengths)
-        places = np.arange(self._arrived - len(shifts), self._arrived)
+        positions = np.arange(self._arrived - len(shifts), self._arrived)
         self._text += "".join(self._runs)
-        self._offsets = np.concatenate([self._offsets, places + shifts])
+        self._offsets = np.concatenate([self._offsets, positions + shifts])
         self._runs, self._shifts = [], []
         while len(self._text) > (stop := self._start + CORE) + (0 if complete else MARGIN):
             yield self._window(stop)

@@ -26,8 +26,7 @@ from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.files import open_output
 from headspan.plumbing.limits import check_parsed
 from headspan.scoring import Evaluation, score
-from headspan.text import Progress as SegmenterProgress
-from headspan.text import Segmenter, train_segmenter
+from headspan.text import Segmenter, SegmenterEpoch, train_segmenter
 from headspan.training import processes
 from headspan.training.calibration import fit_temperature
 from headspan.training.card import model_card
@@ -162,7 +161,7 @@ class Trainer:
         if path.exists():
             return load_segmenter(path)
 
-        def report(progress: SegmenterProgress) -> None:
+        def report(progress: SegmenterEpoch) -> None:
             if watch:
                 watch(self, {"segmenter": progress})
 
