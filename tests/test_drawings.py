@@ -1,4 +1,4 @@
-"""Drawings as shapes and as SVG: nothing overlaps, everything is said, equal input gives equal bytes."""
+"""Drawings as shapes and as SVG: nothing overlaps, everything is described, output is stable."""
 
 import random
 import re
@@ -45,7 +45,7 @@ def groups(drawing: Drawing, kind: str) -> list[Group]:
 
 
 def text_box(text: Text) -> Rectangle:
-    """Where the letters of a text are."""
+    """The box around the letters of a text."""
     half, size = measured(text.text, text.role) / 2, STYLES[text.role].size
     return text.x - half, text.y - 0.78 * size, text.x + half, text.y + 0.22 * size
 
@@ -68,7 +68,7 @@ def overlap(one: Rectangle, two: Rectangle) -> bool:
 
 
 def check(drawing: Drawing) -> None:
-    """No label on a line or on another label, no word on another, everything on the sheet."""
+    """No label touches a line or another label, no word another word; all is inside the drawing."""
     arcs = groups(drawing, "arc")
     labels = [text_box(shape) for arc in arcs for shape in arc.shapes if isinstance(shape, Text)]
     lines = [stroke for arc in arcs for shape in arc.shapes for stroke in strokes(shape)]
@@ -107,19 +107,19 @@ def drawn(draw: st.DrawFn, most: int = 16) -> Sentence:
 
 
 @given(drawn())
-def test_labels_stand_free(tree: Sentence) -> None:
+def test_labels_overlap_nothing(tree: Sentence) -> None:
     check(arcs_drawing(tree))
 
 
 @given(drawn(), st.integers(0, 10**6))
-def test_labels_stand_free_when_two_trees_are_compared(tree: Sentence, seed: int) -> None:
+def test_labels_overlap_nothing_when_two_trees_are_compared(tree: Sentence, seed: int) -> None:
     other = random_tree(len(tree), random.Random(seed))
     check(arcs_drawing(tree, other=tree.with_parse(other, ["case"] * len(tree))))
 
 
 @given(st.lists(st.integers(-1, 9), min_size=9, max_size=9))
-def test_labels_stand_free_where_there_is_no_tree(heads: list[int]) -> None:
-    """Missing heads, cycles, several roots: what there is is drawn."""
+def test_labels_overlap_nothing_if_heads_are_not_a_tree(heads: list[int]) -> None:
+    """Missing heads, cycles, several roots: the arcs that there are are drawn."""
     drawing = arcs_drawing(sentence(heads))
     check(drawing)
     drawn = {dict(arc.data)["dependent"] for arc in groups(drawing, "arc")}
@@ -143,7 +143,7 @@ def test_projective_arcs_do_not_meet() -> None:
 
 
 @pytest.mark.parametrize("n", [0, 1, 500])
-def test_any_length(n: int) -> None:
+def test_sentences_of_any_length_are_drawn(n: int) -> None:
     tree = sentence(random_projective_tree(n, random.Random(n)) if n else [])
     drawing = arcs_drawing(tree)
     assert len(groups(drawing, "arc")) == len(groups(drawing, "word")) == n
@@ -158,25 +158,25 @@ def test_any_length(n: int) -> None:
 
 
 def rectangles(drawing: Drawing) -> dict[tuple[int, int, int], Rectangle]:
-    found = {}
+    boxes = {}
     for group in groups(drawing, "span"):
         data, box = dict(group.data), group.shapes[0]
         place = box.x, box.y, box.x + box.width, box.y + box.height  # type: ignore[union-attr]
-        found[int(data["left"]), int(data["right"]), int(data["word"])] = place
-    return found
+        boxes[int(data["left"]), int(data["right"]), int(data["word"])] = place
+    return boxes
 
 
 @given(drawn())
 def test_rectangles_nest_as_spans_do(tree: Sentence) -> None:
     drawing = spans_drawing(tree)
-    found = rectangles(drawing)
+    boxes = rectangles(drawing)
     words = {int(dict(g.data)["word"]): text_box(g.shapes[0]) for g in groups(drawing, "word")}  # type: ignore[arg-type]
-    for (left, right, _), outer in found.items():
+    for (left, right, _), outer in boxes.items():
         for k, (x, _, end, _) in words.items():
             inside = left < k <= right
             assert (outer[0] < x and end < outer[2]) == inside
             assert (end <= outer[0] or outer[2] <= x) != inside
-        for (other_left, other_right, _), inner in found.items():
+        for (other_left, other_right, _), inner in boxes.items():
             apart = other_right <= left or right <= other_left
             nested = outer[0] < inner[0] and outer[1] < inner[1] and inner[2] < outer[2]
             around = inner[0] < outer[0] and inner[1] < outer[1] and outer[2] < inner[2]
@@ -189,7 +189,7 @@ def test_a_projective_tree_has_its_headed_spans() -> None:
     assert sorted(rectangles(spans_drawing(sentence(heads)))) == sorted(headed_spans(heads))
 
 
-def test_a_broken_span_is_drawn_in_pieces_and_said() -> None:
+def test_a_broken_span_is_drawn_and_described_in_pieces() -> None:
     drawing = spans_drawing(example("gold"))
     assert [dict(g.data) for g in groups(drawing, "broken")] == [
         {"word": "2", "left": "0", "right": "2"},
@@ -201,7 +201,7 @@ def test_a_broken_span_is_drawn_in_pieces_and_said() -> None:
     )
 
 
-def test_a_deep_tree_makes_no_endless_description() -> None:
+def test_the_description_of_a_deep_tree_is_short() -> None:
     deep = sentence([0, *range(1, 300)])
     assert (
         "word: 1–300, word word word word word word … word word word word word."
@@ -210,17 +210,17 @@ def test_a_deep_tree_makes_no_endless_description() -> None:
     assert len(spans_svg(deep)) < 300_000
 
 
-def test_spans_need_a_tree() -> None:
+def test_spans_of_heads_that_are_not_a_tree_are_an_error() -> None:
     with pytest.raises(TreeError, match="cycle"):
         spans_drawing(sentence([2, 1]))
     with pytest.raises(TreeError, match="has no head"):
         spans_drawing(Sentence.from_words(["a"]))
 
 
-# What arcs say
+# Arcs
 
 
-def test_confidences_are_weight_colour_and_words() -> None:
+def test_confidences_set_weight_colour_and_description() -> None:
     tree = sentence([2, 0, 2])
     parse = Parse.of(tree, confidences=(0.3, 1.0, 0.95))
     noted = replace(tree, misc=("Confidence=0.3000", "A=b|Confidence=1", "Confidence=0.95"))
@@ -235,13 +235,13 @@ def test_confidences_are_weight_colour_and_words() -> None:
     assert "below 50%" in arcs_svg(parse)
 
 
-def test_confidences_that_are_none() -> None:
+def test_invalid_confidences_are_ignored() -> None:
     tree = replace(sentence([2, 0, 2]), misc=("Confidence=often", "Confidence=2", "Confidence=0.5"))
     assert confidences(tree) == [None, None, 0.5]
-    assert confidences(Parse.of(tree)) == [None] * 3  # what it was before it was parsed again
+    assert confidences(Parse.of(tree)) == [None] * 3  # MISC is older than the parse
 
 
-def test_differences_are_told_apart_without_colour() -> None:
+def test_differences_can_be_told_apart_without_colour() -> None:
     drawing = arcs_drawing(example("gold"), other=example("system"))
     (only,) = groups(drawing, "other")
     assert dict(only.data) == {"head": "4", "dependent": "7"}
@@ -251,7 +251,7 @@ def test_differences_are_told_apart_without_colour() -> None:
     assert drawing.description.endswith("In the other tree: issue under scheduled as obl.")
 
 
-def test_a_comparison_of_equal_trees() -> None:
+def test_a_comparison_of_equal_trees_says_so() -> None:
     tree = example("figure1")
     drawing = arcs_drawing(tree, other=tree)
     assert not groups(drawing, "other")
@@ -280,7 +280,7 @@ MULTIWORDS = """\
 """
 
 
-def test_tokens_of_several_words_stand_below_them() -> None:
+def test_multiword_tokens_are_below_their_words() -> None:
     (tree,) = conllu.parse(MULTIWORDS)
     drawing = arcs_drawing(tree)
     (token,) = groups(drawing, "token")
@@ -310,7 +310,7 @@ WORDS = [
 
 
 @pytest.mark.parametrize("draw", [arcs_svg, spans_svg])
-def test_any_word_is_well_formed_and_kept(draw) -> None:  # type: ignore[no-untyped-def]
+def test_any_word_gives_well_formed_xml_and_is_kept(draw) -> None:  # type: ignore[no-untyped-def]
     heads = [0] + [1] * (len(WORDS) - 1)
     tree = Sentence.from_words(WORDS, heads=heads, deprels=WORDS, upos=WORDS)
     root = ET.fromstring(draw(tree).encode())
@@ -319,7 +319,7 @@ def test_any_word_is_well_formed_and_kept(draw) -> None:  # type: ignore[no-unty
 
 
 def test_a_renderer_without_variables_sees_no_rules() -> None:
-    """Or it would take what it cannot read for black; the attributes have the light colours."""
+    """It would draw colours it cannot read in black; the attributes have the light colours."""
     depth = 0
     for line in stylesheet().splitlines():
         assert depth or line.startswith("@supports")
@@ -328,7 +328,7 @@ def test_a_renderer_without_variables_sees_no_rules() -> None:
 
 
 @pytest.mark.parametrize("draw", [arcs_svg, spans_svg])
-def test_what_a_page_can_rely_on(draw) -> None:  # type: ignore[no-untyped-def]
+def test_svg_has_title_description_and_style_but_no_scripts_or_ids(draw) -> None:  # type: ignore[no-untyped-def]
     svg = draw(example("figure1"))
     root = ET.fromstring(svg)
     assert root.get("role") == "img"
@@ -343,18 +343,18 @@ def test_what_a_page_can_rely_on(draw) -> None:  # type: ignore[no-untyped-def]
     )
 
 
-def test_data_of_arcs_and_spans() -> None:
+def test_data_attributes_describe_arcs_and_spans() -> None:
     arcs = ET.fromstring(arcs_svg(example("figure1")))
-    found = {
+    drawn_arcs = {
         (g.get("data-head"), g.get("data-dependent")) for g in arcs.findall(f"{SVG}g[@class='arc']")
     }
-    assert found == {(str(h), str(k)) for k, h in enumerate(example("figure1").heads, 1)}
+    assert drawn_arcs == {(str(h), str(k)) for k, h in enumerate(example("figure1").heads, 1)}
     spans = ET.fromstring(spans_svg(example("figure1")))
-    found_spans = {
+    drawn_spans = {
         tuple(int(g.get(f"data-{name}", "")) for name in ("left", "right", "word"))
         for g in spans.findall(f"{SVG}g[@class='span']")
     }
-    assert found_spans == set(headed_spans(example("figure1").heads))
+    assert drawn_spans == set(headed_spans(example("figure1").heads))
 
 
 def luminance(colour: str) -> float:
@@ -364,8 +364,8 @@ def luminance(colour: str) -> float:
 
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
-def test_text_can_be_read(theme: int) -> None:
-    """A contrast of 4.5 to 1, as WCAG asks for, on the sheet and in every rectangle."""
+def test_text_has_enough_contrast(theme: int) -> None:
+    """A contrast of 4.5 to 1, as WCAG requires, on the background and in every rectangle."""
     grounds = [name for name in PALETTE if name.startswith("tint")]
     for role, style in STYLES.items():
         if style.size:
@@ -378,8 +378,8 @@ def test_text_can_be_read(theme: int) -> None:
 # Golden files
 
 
-CHANCES = (0.99, 0.97, 0.93, 0.995, 0.8, 0.99, 0.6, 0.42, 0.97, 0.76)
-CONFIDENT = Parse.of(example("figure1"), confidences=CHANCES)
+CONFIDENCES = (0.99, 0.97, 0.93, 0.995, 0.8, 0.99, 0.6, 0.42, 0.97, 0.76)
+CONFIDENT = Parse.of(example("figure1"), confidences=CONFIDENCES)
 PICTURES = {
     "docs/figures/arcs.svg": lambda: arcs_svg(example("figure1")),
     "docs/figures/spans.svg": lambda: spans_svg(example("figure1")),
@@ -393,15 +393,15 @@ PICTURES = {
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_golden_files(name: str, request: pytest.FixtureRequest) -> None:
-    """After a change that is meant: `pytest tests/test_drawings.py --golden` writes them anew."""
+def test_drawings_equal_the_golden_files(name: str, request: pytest.FixtureRequest) -> None:
+    """After an intended change, `pytest tests/test_drawings.py --golden` writes them again."""
     path: Path = ROOT / name
     if request.config.getoption("--golden"):
         path.write_text(PICTURES[name](), encoding="utf-8")
     assert PICTURES[name]() == path.read_text(encoding="utf-8")
 
 
-def test_notebooks_draw_sentences() -> None:
+def test_sentences_and_parses_draw_themselves_in_notebooks() -> None:
     tree = example("figure1")
     html = tree._repr_html_()
     assert arcs_svg(tree) in html

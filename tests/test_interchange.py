@@ -44,55 +44,55 @@ def tree(sentence: Sentence) -> tuple[Any, ...]:
     return sentence.forms, sentence.upos, sentence.heads, sentence.deprels
 
 
-def there_and_back(to: str, sentence: Sentence) -> Sentence:
-    made = getattr(interchange, f"to_{to}")
-    back = getattr(interchange, f"from_{to}")
+def round_trip(to: str, sentence: Sentence) -> Sentence:
+    to_library = getattr(interchange, f"to_{to}")
+    from_library = getattr(interchange, f"from_{to}")
     if to in ("pandas", "stanza"):
-        (found,) = back(made([sentence]))
+        (result,) = from_library(to_library([sentence]))
     else:
-        found = back(made(sentence))
-    assert isinstance(found, Sentence)
-    return found
+        result = from_library(to_library(sentence))
+    assert isinstance(result, Sentence)
+    return result
 
 
 @pytest.mark.parametrize("to", ["conllu", "networkx", "pandas", "stanza"])
-def test_all_of_a_sentence_comes_back(to: str) -> None:
+def test_everything_in_a_sentence_survives_a_round_trip(to: str) -> None:
     for sentence in [FRENCH, *EXAMPLES]:
         named = sentence if sentence.sent_id else replace(sentence, comments=("# sent_id = 1",))
-        assert there_and_back(to, named) == named
+        assert round_trip(to, named) == named
 
 
 @pytest.mark.parametrize("to", ["conllu", "displacy", "networkx", "nltk", "pandas", "stanza"])
-def test_trees_come_back_and_a_parse_is_taken_as_a_sentence(to: str) -> None:
+def test_trees_survive_a_round_trip_and_a_parse_is_treated_as_a_sentence(to: str) -> None:
     for sentence in [FRENCH, CROSSING, *EXAMPLES]:
-        assert tree(there_and_back(to, Parse.of(sentence))) == tree(sentence)
+        assert tree(round_trip(to, Parse.of(sentence))) == tree(sentence)
 
 
 @pytest.mark.parametrize("to", ["conllu", "networkx", "pandas", "stanza"])
-def test_a_treebank_comes_back(to: str) -> None:
+def test_a_treebank_survives_a_round_trip(to: str) -> None:
     path = shared("treebanks/ud-2.2/fr_sequoia/fr_sequoia-ud-dev.conllu")
     for sentence in list(conllu.read(path))[:50]:
-        assert there_and_back(to, sentence) == sentence
+        assert round_trip(to, sentence) == sentence
 
 
 @given(tidy_sentences)
-def test_conllu_and_stanza_hold_what_treebanks_have(sentence: Sentence) -> None:
-    assert there_and_back("conllu", sentence) == sentence
-    assert there_and_back("stanza", sentence) == sentence
+def test_conllu_and_stanza_hold_any_tidy_sentence(sentence: Sentence) -> None:
+    assert round_trip("conllu", sentence) == sentence
+    assert round_trip("stanza", sentence) == sentence
 
 
 @given(sentences)
-def test_networkx_holds_anything(sentence: Sentence) -> None:
+def test_networkx_loses_only_relations_of_words_without_a_head(sentence: Sentence) -> None:
     deprels = [
         relation if head != NO_HEAD else "_"
         for head, relation in zip(sentence.heads, sentence.deprels, strict=True)
     ]
     expected = sentence.with_parse(sentence.heads, deprels)
-    assert there_and_back("networkx", sentence) == expected
+    assert round_trip("networkx", sentence) == expected
 
 
 @given(st.lists(sentences, max_size=3))
-def test_pandas_holds_anything(several: list[Sentence]) -> None:
+def test_pandas_loses_only_sentences_without_words(several: list[Sentence]) -> None:
     expected = [
         replace(
             sentence,
@@ -110,34 +110,34 @@ def headless(columns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @given(sentences)
-def test_nltk_and_displacy_hold_the_tree(sentence: Sentence) -> None:
-    found = there_and_back("nltk", sentence)
-    assert tree(found) == tree(sentence)
-    assert (found.lemmas, found.xpos, found.feats) == (
+def test_nltk_and_displacy_keep_the_tree(sentence: Sentence) -> None:
+    restored = round_trip("nltk", sentence)
+    assert tree(restored) == tree(sentence)
+    assert (restored.lemmas, restored.xpos, restored.feats) == (
         sentence.lemmas, sentence.xpos, sentence.feats
     )  # fmt: skip
-    drawn = there_and_back("displacy", sentence)
+    drawn = round_trip("displacy", sentence)
     assert (drawn.forms, drawn.upos) == (sentence.forms, sentence.upos)
     assert drawn.heads == tuple(max(head, 0) for head in sentence.heads)
 
 
-def test_nothing_at_all() -> None:
+def test_sentences_without_words() -> None:
     empty = Sentence.from_words([])
     for to in ("conllu", "displacy", "networkx", "nltk"):
-        assert there_and_back(to, empty) == empty
+        assert round_trip(to, empty) == empty
     for to in ("pandas", "stanza"):
-        made: Any = getattr(interchange, f"to_{to}")([empty])
-        assert getattr(interchange, f"from_{to}")(made) == []
+        converted: Any = getattr(interchange, f"to_{to}")([empty])
+        assert getattr(interchange, f"from_{to}")(converted) == []
 
 
-def test_conllu_library_reads_what_it_is_given() -> None:
+def test_a_token_list_equals_that_of_the_conllu_library() -> None:
     tokens = interchange.to_conllu(FRENCH)
     assert isinstance(tokens, conllu_library.TokenList)
     assert tokens == conllu_library.parse(DU)[0]
     assert tokens.filter(upos="NOUN")[0]["head"] == 2
 
 
-def test_a_stanza_document() -> None:
+def test_a_stanza_document_has_tokens_and_dependencies() -> None:
     document = interchange.to_stanza([FRENCH, CROSSING])
     assert isinstance(document, stanza.Document)
     first, second = document.sentences
@@ -154,30 +154,30 @@ def test_stanza_words_that_were_not_parsed_have_no_heads() -> None:
     assert sentence.heads == (NO_HEAD, NO_HEAD)
 
 
-def test_an_nltk_graph() -> None:
+def test_an_nltk_graph_equals_that_of_nltk() -> None:
     graph = interchange.to_nltk(CROSSING)
     assert isinstance(graph, DependencyGraph)
     assert graph.root["word"] == "scheduled"
     assert graph.tree() == Tree.fromstring("(scheduled (hearing A (issue on the)) is)")
     assert (("hearing", "NOUN"), "nmod", ("issue", "NOUN")) in list(graph.triples())
     text = "1\tJohn\tJohn\tPROPN\tNNP\t_\t2\tnsubj\t_\t_\n2\tsleeps\tsleep\tVERB\tVBZ\t_\t0\troot\t_\t_\n"
-    own = DependencyGraph(text, top_relation_label="root")
-    again = interchange.to_nltk(interchange.from_nltk(own))
-    assert (again.nodes, again.root) == (own.nodes, own.root)
+    original = DependencyGraph(text, top_relation_label="root")
+    again = interchange.to_nltk(interchange.from_nltk(original))
+    assert (again.nodes, again.root) == (original.nodes, original.root)
     assert again.to_conll(10) == text
 
 
-def test_a_networkx_graph() -> None:
+def test_a_networkx_graph_is_a_tree_with_forms_and_relations() -> None:
     graph = interchange.to_networkx(CROSSING)
     assert networkx.is_arborescence(graph)
     assert graph.edges[2, 7] == {"deprel": "nmod"}
     assert [graph.nodes[k]["form"] for k in networkx.descendants(graph, 7)] == ["on", "the"]
-    own = networkx.DiGraph([(2, 1), (0, 2)])
-    networkx.set_node_attributes(own, {1: "Time", 2: "flies"}, "form")
-    assert interchange.from_networkx(own) == Sentence.from_words(["Time", "flies"], heads=[2, 0])
+    small = networkx.DiGraph([(2, 1), (0, 2)])
+    networkx.set_node_attributes(small, {1: "Time", 2: "flies"}, "form")
+    assert interchange.from_networkx(small) == Sentence.from_words(["Time", "flies"], heads=[2, 0])
 
 
-def test_a_data_frame(tmp_path: Path) -> None:
+def test_a_data_frame_has_one_row_per_line(tmp_path: Path) -> None:
     frame = interchange.to_pandas([FRENCH, CROSSING])
     words = frame[frame["head"].notna()]
     assert words.groupby("sentence").size().tolist() == [5, 7]
@@ -201,9 +201,9 @@ def test_a_data_frame(tmp_path: Path) -> None:
         ),
         (
             lambda: interchange.from_networkx(networkx.DiGraph([(0, 1), (0, 3)])),
-            "none of them is 2",
+            "no word 2",
         ),
-        (lambda: interchange.from_networkx(networkx.DiGraph([(0, "a")])), "none of them is 1"),
+        (lambda: interchange.from_networkx(networkx.DiGraph([(0, "a")])), "no word 1"),
         (
             lambda: interchange.from_networkx(networkx.DiGraph([(0, 1), (2, 1), (1, 2)])),
             "node 1 has the head 2; expected one",
@@ -215,14 +215,18 @@ def test_a_data_frame(tmp_path: Path) -> None:
         (lambda: interchange.to_pandas([Sentence.from_words(["a\tb"])]), "has a tab"),
     ],
 )
-def test_what_is_no_sentence_is_an_error(call: Callable[[], Any], message: str) -> None:
+def test_an_object_that_is_not_a_sentence_is_an_error(
+    call: Callable[[], Any], message: str
+) -> None:
     with pytest.raises(HeadspanError, match=message):
         call()
 
 
 @pytest.mark.parametrize("name", ["conllu", "networkx", "nltk", "pandas", "stanza"])
-def test_a_library_that_is_not_there(name: str, uninstall: Callable[[str], None]) -> None:
+def test_the_error_for_a_missing_library_says_how_to_install_it(
+    name: str, uninstall: Callable[[str], None]
+) -> None:
     uninstall(name)
-    given = [CROSSING] if name in ("pandas", "stanza") else CROSSING
+    argument = [CROSSING] if name in ("pandas", "stanza") else CROSSING
     with pytest.raises(HeadspanError, match=rf"{name}, which is not .*'headspan\[interchange\]'"):
-        getattr(interchange, f"to_{name}")(given)
+        getattr(interchange, f"to_{name}")(argument)

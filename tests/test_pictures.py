@@ -37,13 +37,13 @@ def size(png: bytes) -> tuple[int, int]:
     return width, height
 
 
-def test_svg_is_what_the_functions_give(gold: list[Sentence], tmp_path: Path) -> None:
+def test_svg_files_equal_what_the_functions_return(gold: list[Sentence], tmp_path: Path) -> None:
     for view, expected in (("arcs", arcs_svg(gold[1])), ("spans", spans_svg(gold[1]))):
         draw(GOLD, "-o", tmp_path / f"{view}.svg", "--sentence", "arrow", "--view", view)
         assert (tmp_path / f"{view}.svg").read_text(encoding="utf-8") == expected
 
 
-def test_two_views_stand_below_each_other(gold: list[Sentence]) -> None:
+def test_both_views_are_drawn_one_below_the_other(gold: list[Sentence]) -> None:
     arcs, spans, both = (picture(gold[0], view=view) for view in ("arcs", "spans", "both"))  # type: ignore[arg-type]
     assert both.height == arcs.height + spans.height
     assert both.width == max(arcs.width, spans.width)
@@ -63,7 +63,9 @@ def test_a_page_holds_all_sentences(tmp_path: Path) -> None:
     assert 'class="arc other" data-head="4" data-dependent="7"' in page
 
 
-def test_png(gold: list[Sentence], tmp_path: Path) -> None:
+def test_a_png_has_twice_the_size_and_letters_in_place(
+    gold: list[Sentence], tmp_path: Path
+) -> None:
     out = tmp_path / "a.png"
     draw(GOLD, "-o", out, "--sentence", "2")
     drawing = picture(gold[1])
@@ -79,7 +81,7 @@ def test_png(gold: list[Sentence], tmp_path: Path) -> None:
     assert (tmp_path / "b.png").read_bytes() == out.read_bytes()
 
 
-def test_a_png_of_a_long_sentence_is_as_large_as_can_be(tmp_path: Path) -> None:
+def test_a_png_of_a_long_sentence_is_as_large_as_possible(tmp_path: Path) -> None:
     n = 600
     long = Sentence.from_words(["incomprehensibilities"] * n, heads=[0] + [1] * (n - 1))
     drawing = picture(long, view="spans")
@@ -88,7 +90,7 @@ def test_a_png_of_a_long_sentence_is_as_large_as_can_be(tmp_path: Path) -> None:
     assert size((tmp_path / "long.png").read_bytes())[0] == pytest.approx(65_000, abs=1)
 
 
-def test_pdf_has_a_page_a_sentence(gold: list[Sentence], tmp_path: Path) -> None:
+def test_a_pdf_has_one_page_per_sentence(gold: list[Sentence], tmp_path: Path) -> None:
     for name in ("a.pdf", "b.pdf"):
         save((picture(s, view="both") for s in gold), tmp_path / name)
     pdf = (tmp_path / "a.pdf").read_bytes()
@@ -97,16 +99,18 @@ def test_pdf_has_a_page_a_sentence(gold: list[Sentence], tmp_path: Path) -> None
     assert pdf == (tmp_path / "b.pdf").read_bytes()
 
 
-def test_what_no_font_has_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_characters_that_no_font_has_are_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "odd.conllu"
     conllu.write([Sentence.from_words(["a\U0010fffd", "שלום"], heads=[0, 1])], path)
     draw(path, "-o", tmp_path / "odd.png")
-    assert capsys.readouterr().err == "headspan: no font here has \U0010fffd; boxes are drawn\n"
-    draw(path, "-o", tmp_path / "odd.svg")  # whoever looks at it has other fonts
+    assert capsys.readouterr().err == "headspan: no font has \U0010fffd; boxes are drawn instead\n"
+    draw(path, "-o", tmp_path / "odd.svg")  # a viewer of an SVG has other fonts
     assert capsys.readouterr().err == ""
 
 
-def test_without_matplotlib(
+def test_svg_needs_no_matplotlib_and_pdf_says_how_to_install_it(
     gold: list[Sentence], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
@@ -119,17 +123,17 @@ def test_without_matplotlib(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-o", "x.svg"], "x.svg: holds one sentence, and there are more (--sentence chooses one"),
-        (["-o", "x.gif"], "x.gif: is no kind of picture; expected a name in .svg, .png, .html, .pdf"),
-        (["-o", "x.svg", "--sentence", "3"], "gold.conllu: has no sentence 3 among its 2"),
-        (["--sentence", "nobody"], "gold.conllu: has no sentence nobody among its 2"),
+        (["-o", "x.svg"], "x.svg: can hold one sentence, but there are more (choose one with --sentence"),
+        (["-o", "x.gif"], "x.gif: is not a picture format; expected a name that ends in .svg, .png, .html, .pdf"),
+        (["-o", "x.svg", "--sentence", "3"], "gold.conllu: there is no sentence 3 among its 2"),
+        (["--sentence", "nobody"], "gold.conllu: there is no sentence nobody among its 2"),
         (["--with", str(SYSTEM)], "--with needs -o OUT"),
         (["-o", "x.html", "--with", str(SYSTEM), "--view", "spans"], "--with compares arcs"),
-        (["-o", "x.html", "--with", str(ROOT / "examples" / "figure1.conllu")], "gold.conllu: sentence 1: two trees over different words: word 1 is 'A' and 'An'"),
-        (["-o", "x.html", "--with", "short.conllu"], "gold.conllu: sentence 2: is not in short.conllu"),
+        (["-o", "x.html", "--with", str(ROOT / "examples" / "figure1.conllu")], "gold.conllu: sentence 1: the two trees have different words: word 1 is 'A' and 'An'"),
+        (["-o", "x.html", "--with", "short.conllu"], "gold.conllu: sentence 2: there is no such sentence in short.conllu"),
     ],
 )  # fmt: skip
-def test_mistakes(
+def test_mistakes_are_errors_and_write_nothing(
     gold: list[Sentence],
     arguments: list[str],
     message: str,
@@ -145,13 +149,13 @@ def test_mistakes(
 
 
 @pytest.mark.parametrize("kind", ["svg", "html", "png", "pdf"])
-def test_nothing_to_draw(tmp_path: Path, kind: str) -> None:
-    with pytest.raises(HeadspanError, match="there is no sentence to draw"):
+def test_no_sentences_are_an_error(tmp_path: Path, kind: str) -> None:
+    with pytest.raises(HeadspanError, match="there are no sentences to draw"):
         save([], tmp_path / f"x.{kind}")
     assert not list(tmp_path.iterdir())
 
 
-def test_pictures_are_not_written_over_by_mistake(tmp_path: Path) -> None:
+def test_existing_pictures_are_replaced_only_with_force(tmp_path: Path) -> None:
     out = tmp_path / "x.html"
     out.write_text("mine", encoding="utf-8")
     with pytest.raises(HeadspanError, match="--force"):
@@ -163,7 +167,7 @@ def test_pictures_are_not_written_over_by_mistake(tmp_path: Path) -> None:
 # In the terminal
 
 
-def test_a_tree_with_confidences_in_colour() -> None:
+def test_a_tree_shows_confidences_in_colour() -> None:
     tree = Sentence.from_words(
         ["日本", "b", "c", "d"], heads=[0, 1, 1, 2], deprels=["root", "x", "y", "z"]
     )
@@ -181,7 +185,7 @@ def test_a_tree_with_confidences_in_colour() -> None:
     assert "%" not in tree_text(tree).plain
 
 
-def test_trees_of_draw(capsys: pytest.CaptureFixture[str]) -> None:
+def test_draw_shows_trees_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     draw(GOLD, "--view", "arcs", "--sentence", "arrow")
     assert capsys.readouterr().out.splitlines()[0] == "┌─ Time     NOUN   nsubj"
     draw(GOLD, "--view", "both", "--sentence", "arrow")
@@ -206,15 +210,15 @@ def test_trees_of_draw(capsys: pytest.CaptureFixture[str]) -> None:
         ("ｶﾞ", 2, 2),
     ],
 )
-def test_widths_of_characters(text: str, width: int, parts: int) -> None:
+def test_widths_and_clusters_of_characters(text: str, width: int, parts: int) -> None:
     assert columns(text) == width
     assert len(list(clusters(text))) == parts
     assert "".join(clusters(text)) == text
     assert (ems(text) > 0) == bool(width)
 
 
-def test_estimates_leave_room() -> None:
-    """No text is wider in DejaVu Sans, which is wide, than was reckoned with."""
+def test_estimated_widths_are_not_too_small() -> None:
+    """No text is wider in DejaVu Sans, which is a wide font, than its estimate."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextPath
 

@@ -29,7 +29,9 @@ def read_oracle(path: Path) -> list[list[list[str]]]:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("name", ORACLE)
-def test_as_maltparser_does_it(name: str, scheme: Scheme) -> None:
+def test_projectivizing_equals_maltparser_and_restoring_is_at_least_as_good(
+    name: str, scheme: Scheme
+) -> None:
     oracle = read_oracle(shared(f"oracles/maltparser/{name}.tsv"))
     sentences = list(conllu.read(shared(f"treebanks/ud-2.2/{ORACLE[name]}.conllu")))
     column = 1 + 4 * SCHEMES.index(scheme)
@@ -50,7 +52,7 @@ def test_as_maltparser_does_it(name: str, scheme: Scheme) -> None:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_labels_that_look_encoded_survive(scheme: Scheme) -> None:
+def test_relations_that_look_encoded_survive(scheme: Scheme) -> None:
     for heads in ([2, 0, 2], [0, 4, 1, 3]):
         for labels in product(LABELS, repeat=len(heads)):
             restored = deprojectivize(*projectivize(heads, labels, scheme=scheme), scheme=scheme)
@@ -59,8 +61,8 @@ def test_labels_that_look_encoded_survive(scheme: Scheme) -> None:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_different_labels_make_every_small_tree_come_back(scheme: Scheme) -> None:
-    """With one relation a word, the head's relation says all; the path alone does not."""
+def test_every_small_tree_is_restored_if_all_relations_differ(scheme: Scheme) -> None:
+    """If each word has its own relation, the head's relation says all; the path alone does not."""
     for heads in all_trees(5):
         labels = [f"r{k}" for k in range(5)]
         projective = projectivize(heads, labels, scheme=scheme)
@@ -88,7 +90,9 @@ predicted = st.lists(st.sampled_from(["a", "b", "a|b", "b|a", "a|", "a%", "b|a%"
 
 
 @given(st.integers(1, 12), predicted, st.sampled_from(SCHEMES), st.randoms(use_true_random=False))
-def test_restoring_is_total(n: int, labels: list[str], scheme: Scheme, rng: random.Random) -> None:
+def test_restoring_gives_a_tree_whatever_the_labels(
+    n: int, labels: list[str], scheme: Scheme, rng: random.Random
+) -> None:
     heads = random_projective_tree(n, rng)
     restored = deprojectivize(heads, labels[:n], scheme=scheme)
     check_tree(restored.heads)
@@ -96,7 +100,9 @@ def test_restoring_is_total(n: int, labels: list[str], scheme: Scheme, rng: rand
 
 
 @given(st.integers(1, 30), st.sampled_from(SCHEMES), st.randoms(use_true_random=False))
-def test_projectivizing_random_trees(n: int, scheme: Scheme, rng: random.Random) -> None:
+def test_random_trees_become_projective_and_keep_their_relations(
+    n: int, scheme: Scheme, rng: random.Random
+) -> None:
     heads = random_tree(n, rng)
     labels = [rng.choice(["a", "b", "c"]) for _ in range(n)]
     projective = projectivize(heads, labels, scheme=scheme)
@@ -109,7 +115,7 @@ def test_projectivizing_random_trees(n: int, scheme: Scheme, rng: random.Random)
         assert projective == (heads, labels) == restored
 
 
-def test_a_monstrous_sentence_is_restored_in_bounded_time() -> None:
+def test_a_huge_sentence_is_restored_in_bounded_time() -> None:
     n = 3_000
     heads = random_projective_tree(n, random.Random(3))
     labels = ["a|b" if k % 100 == 0 else "b" for k in range(n)]
@@ -120,7 +126,7 @@ def test_a_monstrous_sentence_is_restored_in_bounded_time() -> None:
     check_tree(star.heads)
 
 
-def test_a_scheme_that_is_none() -> None:
+def test_an_unknown_scheme_is_an_error() -> None:
     with pytest.raises(
         HeadspanError, match=r"scheme is 'tail'; expected one of head, path, head\+path"
     ):
@@ -129,6 +135,6 @@ def test_a_scheme_that_is_none() -> None:
         deprojectivize([0], ["a"], scheme="tail")  # type: ignore[arg-type]
 
 
-def test_several_roots_and_no_words() -> None:
+def test_several_roots_and_sentences_without_words_are_allowed() -> None:
     assert projectivize([0, 0, 1], ["a", "b", "c"]).heads == [0, 0, 0]
     assert projectivize([], []) == ([], []) == deprojectivize([], [])

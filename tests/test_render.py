@@ -20,7 +20,7 @@ FIGURE_1 = """\
 """
 
 
-def test_figure_1(root) -> None:  # type: ignore[no-untyped-def]
+def test_figure_1_of_the_paper(root) -> None:  # type: ignore[no-untyped-def]
     (sentence,) = conllu.read(root / "examples" / "figure1.conllu")
     (panel,) = draw_spans(sentence)
     assert "\n".join(panel) + "\n" == FIGURE_1
@@ -41,18 +41,19 @@ def test_wide_and_combining_characters_keep_their_columns() -> None:
     assert len({columns(line) for line in panel[2:]}) == 1
 
 
-def test_words_without_width() -> None:
+def test_words_without_width_take_no_columns() -> None:
     (panel,) = draw_spans(Sentence.from_words(["\u200b", "c", "d"], heads=[0, 1, 1]))
     assert panel[3] == "  ├c─┼d─┤"
 
 
-def test_control_characters_do_not_reach_the_terminal() -> None:
+def test_control_characters_do_not_reach_the_terminal_and_keep_their_columns() -> None:
     (panel,) = draw_spans(Sentence.from_words(["\x1b[31m", "b"], heads=[0, 1]))
+    assert panel == [" �[31m  b", "0      1  2", "├�[31m────┤", "       ├b─┤"]
     assert not any("\x1b" in line for line in panel)
 
 
 @pytest.mark.parametrize("width", [20, 40, 80])
-def test_a_long_sentence_goes_on_in_panels(width: int) -> None:
+def test_a_long_sentence_continues_in_panels(width: int) -> None:
     rng = random.Random(width)
     n = 60
     sentence = Sentence.from_words(
@@ -64,20 +65,20 @@ def test_a_long_sentence_goes_on_in_panels(width: int) -> None:
     assert all(columns(line) <= width for panel in panels for line in (panel[0], *panel[2:]))
 
 
-def test_only_projective_trees_have_headed_spans() -> None:
+def test_spans_of_a_non_projective_tree_are_an_error() -> None:
     with pytest.raises(NotProjective):
         draw_spans(Sentence.from_words(list("abcd"), heads=[0, 4, 1, 3]))
 
 
-def test_no_words() -> None:
+def test_a_sentence_without_words_has_no_panels() -> None:
     assert draw_spans(Sentence.from_words([])) == []
 
 
-def outline(sentence: Sentence) -> str:
+def tree_lines(sentence: Sentence) -> str:
     return "\n".join("".join(line).rstrip() for line in draw_tree(sentence))
 
 
-def test_an_outline() -> None:
+def test_a_tree_has_one_line_per_word_with_branches() -> None:
     sentence = Sentence.from_words(
         "Time flies like an arrow .".split(),
         heads=[2, 0, 5, 5, 2, 2],
@@ -85,7 +86,7 @@ def test_an_outline() -> None:
         upos="NOUN VERB ADP DET NOUN PUNCT".split(),
     )
     assert (
-        outline(sentence)
+        tree_lines(sentence)
         == """\
 ┌─ Time     NOUN   nsubj
 flies       VERB   root
@@ -96,12 +97,12 @@ flies       VERB   root
     )
 
 
-def test_an_outline_says_what_lines_cannot() -> None:
+def test_a_non_projective_arc_names_its_head() -> None:
     sentence = Sentence.from_words(
         ["日本", "b", "c", "d\n"], heads=[0, 1, 1, 2], deprels=["root", "x", "y", "z"]
     )
     assert (
-        outline(sentence)
+        tree_lines(sentence)
         == """\
 日本      root
 ├─ b      x

@@ -46,7 +46,7 @@ def evaluate(gold: str, system: str, **options: str) -> Evaluation:
     return score(conllu.parse(gold), conllu.parse(system), **options)  # type: ignore[arg-type]
 
 
-def test_counted_by_hand() -> None:
+def test_scores_equal_those_counted_by_hand() -> None:
     system = (
         GOLD.replace("6\tnsubj", "4\tnsubj")  # who: wrong head
         .replace("acl:relcl", "acl")  # barked: wrong subtype
@@ -72,11 +72,11 @@ def test_counted_by_hand() -> None:
 @pytest.mark.parametrize(
     ("punct", "words"), [("keep", 10), ("upos", 8), ("chars", 8), ("ptb", 8), ("ctb", 10)]
 )
-def test_what_counts_as_punctuation(punct: Punct, words: int) -> None:
+def test_punctuation_is_left_out_as_asked(punct: Punct, words: int) -> None:
     assert evaluate(GOLD, GOLD, punct=punct)["uas"].gold == words
 
 
-def test_the_kinds_of_punctuation_differ() -> None:
+def test_the_definitions_of_punctuation_differ() -> None:
     words = ["...", "$", "``", "-LRB-", "。", "+"]
     tags = {"upos": ["PUNCT", "SYM", "X", "PUNCT", "PUNCT", "PUNCT"],
             "xpos": [":", "$", "``", "-LRB-", "PU", "SYM"]}  # fmt: skip
@@ -89,12 +89,12 @@ def test_the_kinds_of_punctuation_differ() -> None:
     # chars: $ and + are symbols, `` too (Sk); -LRB- has letters
 
 
-def test_breakdowns_by_hand() -> None:
+def test_breakdowns_equal_those_counted_by_hand() -> None:
     system = GOLD.replace("6\tnsubj", "2\tnsubj").replace("4\tacl:relcl", "2\tadvcl")
     result = evaluate(GOLD, system)
     lengths = breakdown(result, "sentence_length")
     assert list(lengths) == ["1-9", "10-19", "20-29", "30-39", "≥40"]
-    assert (lengths["1-9"]["uas"].found, lengths["1-9"]["uas"].gold) == (8, 10)
+    assert (lengths["1-9"]["uas"].recalled, lengths["1-9"]["uas"].gold) == (8, 10)
     arcs = breakdown(result, "dependency_length")
     assert list(arcs) == ["1", "2", "3", "4", "5", "6", "7", "≥8"]
     assert {k: r["uas"].gold for k, r in arcs.items()} == {
@@ -111,7 +111,7 @@ def test_breakdowns_by_hand() -> None:
     spans = breakdown(result, "span_length")
     assert list(spans) == ["1-10", "11-20", "21-30", "31-40", "≥41"]
     # saw 1-7 and Good 1-3 stay; dog loses "who barked", barked loses "who"
-    assert (spans["1-10"]["spans"].found, spans["1-10"]["spans"].gold) == (8, 10)
+    assert (spans["1-10"]["spans"].recalled, spans["1-10"]["spans"].gold) == (8, 10)
     relations = breakdown(result, "relation")
     assert relations["nsubj"]["las"].recall == pytest.approx(50)
     assert (relations["advcl"]["las"].gold, relations["advcl"]["las"].system) == (0, 1)
@@ -151,28 +151,28 @@ def test_dependency_length_equals_counting_sets_of_arcs() -> None:
 @pytest.mark.parametrize(
     ("system", "message"),
     [
-        ("", "the system's has no words, the gold treebank has 10"),
+        ("", "the system's output has no words; the gold treebank has 10"),
         (GOLD.split("\n\n")[0] + "\n\n",
-         r"the system's ends after 7 words, where the gold treebank goes on with 'Good\$!' \(the gold treebank, sentence 2 \(two\), word 1\)"),
-        (GOLD + GOLD, r"the gold treebank ends after 10 words.* goes on with 'Shesawthedogwhobarke' \(the system's, sentence 3"),
+         r"the system's output ends after 7 words, but the gold treebank continues with 'Good\$!' \(the gold treebank, sentence 2 \(two\), word 1\)"),
+        (GOLD + GOLD, r"the gold treebank ends after 10 words.* continues with 'Shesawthedogwhobarke' \(the system's output, sentence 3"),
         (GOLD.replace("dog\tdog", "cat\tdog"),
-         r"differ from the gold treebank, sentence 1 \(one\), word 4 on: .* has 'dogwho.* has 'catwho"),
-        (GOLD.replace("0\troot", "_\t_", 1), r"the system's, sentence 1 \(one\): word 2 has no head"),
+         r"differ, starting at the gold treebank, sentence 1 \(one\), word 4: .* has 'dogwho.* has 'catwho"),
+        (GOLD.replace("0\troot", "_\t_", 1), r"the system's output, sentence 1 \(one\): word 2 has no head"),
         (GOLD.replace("0\troot", "4\troot", 1), r"sentence 1 \(one\): there is a cycle: word 2 under"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_compared_says_where(system: str, message: str) -> None:
+def test_the_error_for_treebanks_that_differ_says_where(system: str, message: str) -> None:
     with pytest.raises(ScoringError, match=message):
         evaluate(GOLD, system)
 
 
-def test_an_empty_gold_treebank() -> None:
+def test_an_empty_gold_treebank_is_an_error() -> None:
     with pytest.raises(ScoringError, match="the gold treebank has no words"):
         evaluate("", "")
 
 
-def test_other_sentences_and_tokens() -> None:
-    """The dog's sentence cut in two, a token cut in two: what is the same is found."""
+def test_words_are_aligned_if_sentences_and_tokens_differ() -> None:
+    """The dog's sentence cut in two, a token cut in two: the rest is still aligned."""
     words = ["She", "saw"], ["the", "dog", "who", "bark", "ed", "."], ["Good", "$", "!"]
     heads = [2, 0], [2, 0, 4, 2, 4, 2], [0, 1, 1]
     system = [
@@ -213,7 +213,7 @@ FILES = [
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", FILES)
-def test_every_figure_is_that_of_udtools(name: str, seed: int) -> None:
+def test_every_metric_equals_that_of_udtools(name: str, seed: int) -> None:
     pytest.importorskip("udtools")
     path = shared(f"treebanks/{name}.conllu")
     rng = random.Random(seed)
@@ -278,7 +278,7 @@ def _random_cut(text: str, rng: random.Random) -> list[Sentence]:
     return [s.with_parse([0, *(h or 1 for h in s.heads[1:])], s.deprels) for s in built]
 
 
-def test_comparing_two_systems() -> None:
+def test_the_difference_of_two_systems_has_an_interval_and_a_p_value() -> None:
     rng = random.Random(5)
     gold = [
         Sentence.from_words(
@@ -316,21 +316,21 @@ def test_comparing_two_systems() -> None:
         compare(good, good, samples=0)
 
 
-def test_options_that_are_none() -> None:
+def test_unknown_options_are_errors() -> None:
     for options in ({"punct": "PTB"}, {"subtypes": "none"}):
         with pytest.raises(HeadspanError, match="expected one of keep"):
             evaluate(GOLD, GOLD, **options)
-    with pytest.raises(HeadspanError, match="no breakdown by 'word'; there are sentence_length"):
+    with pytest.raises(HeadspanError, match="by is 'word'; expected one of sentence_length"):
         breakdown(evaluate(GOLD, GOLD), "word")
 
 
-def test_words_without_characters_are_refused() -> None:
+def test_words_of_only_spaces_are_errors() -> None:
     blank = [Sentence.from_words(["a", "\u00a0"], heads=[0, 1], deprels=["x", "y"])]
-    with pytest.raises(ScoringError, match="sentence 1: word 2 has no characters"):
+    with pytest.raises(ScoringError, match="sentence 1: word 2 has only spaces"):
         score(blank, blank)
 
 
-def test_the_p_value_is_what_all_shuffles_say() -> None:
+def test_the_p_value_agrees_with_all_exchanges() -> None:
     """With few sentences all 2^n exchanges can be tried."""
     gold = [
         Sentence.from_words([f"{n}a", f"{n}b", f"{n}c"], heads=[0, 1, 2], deprels=["x"] * 3)
@@ -356,7 +356,7 @@ def test_the_p_value_is_what_all_shuffles_say() -> None:
     assert compare(first, second, samples=40_000)["uas"].p == pytest.approx(exact, abs=0.01)
 
 
-def test_json_has_everything_and_is_json() -> None:
+def test_json_has_all_results_and_can_be_serialized() -> None:
     result = evaluate(GOLD, GOLD.replace("4\tobj", "2\tobl"))
     data = json.loads(json.dumps(as_json(result)))
     assert set(METRICS) <= data.keys()

@@ -9,7 +9,7 @@ def tree(*heads: int) -> Sentence:
     )
 
 
-def test_figures_counted_by_hand() -> None:
+def test_statistics_equal_those_counted_by_hand() -> None:
     figures = stats([tree(0), tree(0, 4, 1, 3), tree(*range(12)), tree(2, 0)])
     assert (figures.sentences, figures.words, figures.mean_length) == (4, 19, 4.75)
     assert (figures.nonprojective_arcs, figures.nonprojective_sentences) == (1, 1)
@@ -23,7 +23,7 @@ def test_figures_counted_by_hand() -> None:
     assert data["problems"] == {}
 
 
-def test_what_would_break_training() -> None:
+def test_problems_that_would_break_training_are_counted() -> None:
     figures = stats([tree(0, 0), tree(2, 1), tree(0, 3, 2), tree(-1), tree(0), tree(0, 0)])
     problems = {name: (p.count, p.first) for name, p in figures.problems.items()}
     assert problems == {
@@ -34,7 +34,7 @@ def test_what_would_break_training() -> None:
     }
 
 
-def test_what_cannot_be_read_is_counted_too() -> None:
+def test_unreadable_sentences_are_counted() -> None:
     text = conllu.to_text([tree(0)])
     reader = conllu.parse("# c\n\n" + text + "bad\n\n# d\n\n" + text, skip_bad=True)
     figures = stats(reader)
@@ -45,5 +45,5 @@ def test_what_cannot_be_read_is_counted_too() -> None:
     assert figures.problems["no_words"].count == 2
 
 
-def test_nothing() -> None:
+def test_an_empty_treebank() -> None:
     assert stats([]).as_json()["mean_length"] == 0

@@ -41,7 +41,7 @@ def test_figure_1_of_the_paper() -> None:
 
 
 @pytest.mark.parametrize("n", range(1, 8))
-def test_every_projective_tree_there_and_back(n: int) -> None:
+def test_every_small_projective_tree_survives_a_round_trip_through_spans(n: int) -> None:
     count = 0
     for heads in projective_trees(n):
         count += 1
@@ -50,7 +50,7 @@ def test_every_projective_tree_there_and_back(n: int) -> None:
 
 
 @pytest.mark.parametrize("n", range(1, 6))
-def test_projectivity_is_its_definition(n: int) -> None:
+def test_projectivity_agrees_with_its_definition_on_every_small_tree(n: int) -> None:
     projective = set(projective_trees(n))
     for heads in all_trees(n):
         arcs = nonprojective_by_definition(heads)
@@ -70,7 +70,9 @@ def test_random_trees_agree_with_the_definition(n: int, rng: random.Random) -> N
 
 
 @given(st.integers(1, 300), st.randoms(use_true_random=False))
-def test_random_large_projective_trees_there_and_back(n: int, rng: random.Random) -> None:
+def test_random_large_projective_trees_survive_a_round_trip_through_spans(
+    n: int, rng: random.Random
+) -> None:
     heads = random_projective_tree(n, rng)
     spans = headed_spans(heads)
     rng.shuffle(spans)
@@ -78,7 +80,7 @@ def test_random_large_projective_trees_there_and_back(n: int, rng: random.Random
 
 
 @given(st.lists(st.tuples(*[st.integers(-1, 5)] * 3), max_size=5))
-def test_spans_are_accepted_only_if_they_are_those_of_a_tree(
+def test_spans_are_accepted_only_if_they_form_a_tree(
     spans: list[tuple[int, int, int]],
 ) -> None:
     trees = {tuple(headed_spans(t)): t for t in projective_trees(len(spans))} if spans else {(): ()}
@@ -100,14 +102,14 @@ def test_spans_are_accepted_only_if_they_are_those_of_a_tree(
     ],
     ids=["chain right", "chain left", "star", "star in the middle"],
 )
-def test_a_hundred_thousand_words(heads: list[int]) -> None:
+def test_trees_of_a_hundred_thousand_words_need_no_recursion(heads: list[int]) -> None:
     assert heads_of_spans(headed_spans(heads)) == heads
     assert is_projective(heads)
     assert nonprojective_arcs(heads) == []
     assert max(depths(heads)) in (1, 99_999)
 
 
-def test_a_large_tree_with_many_crossings_is_quick() -> None:
+def test_crossings_of_a_large_tree_are_found_quickly() -> None:
     heads = random_tree(20_000, random.Random(1))
     assert nonprojective_arcs(heads)
 
@@ -122,7 +124,7 @@ def test_a_large_tree_with_many_crossings_is_quick() -> None:
         ([-1], "word 1 has no head"),
     ],
 )
-def test_what_is_no_tree_is_named(heads: list[int], message: str) -> None:
+def test_an_error_says_why_heads_are_not_a_tree(heads: list[int], message: str) -> None:
     with pytest.raises(TreeError, match=message):
         check_tree(heads)
     with pytest.raises(TreeError, match=message):
@@ -134,7 +136,7 @@ def test_several_roots_can_be_allowed() -> None:
     assert is_projective([0, 0])
 
 
-def test_a_tree_that_is_not_projective_names_its_arc() -> None:
+def test_the_error_for_a_non_projective_tree_names_the_arc() -> None:
     with pytest.raises(NotProjective, match="from word 4 to word 2") as caught:
         headed_spans([0, 4, 1, 3])
     assert caught.value.arc == (4, 2)
@@ -147,14 +149,16 @@ def test_a_tree_that_is_not_projective_names_its_arc() -> None:
         ([(0, 1, 1), (1, 2, 2)], "no span covers the sentence"),
         ([(0, 2, 1), (1, 3, 2), (0, 3, 3)], "cross"),
         ([(0, 1, 1), (0, 1, 1)], "word 1 has two spans"),
-        ([(1, 2, 1)], "does not lie around its word"),
+        ([(1, 2, 1)], "does not contain its word"),
         ([(0, 1, 2)], "names no word"),
     ],
 )
-def test_what_are_no_headed_spans_is_named(spans: list[tuple[int, int, int]], message: str) -> None:
+def test_an_error_says_why_spans_are_not_those_of_a_tree(
+    spans: list[tuple[int, int, int]], message: str
+) -> None:
     with pytest.raises(TreeError, match=message):
         heads_of_spans(spans)
 
 
-def test_no_words() -> None:
+def test_a_sentence_without_words() -> None:
     assert headed_spans([]) == heads_of_spans([]) == depths([]) == nonprojective_arcs([]) == []

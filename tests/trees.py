@@ -1,4 +1,4 @@
-"""Trees by definition: enumerations and random ones to test against."""
+"""Enumerated and random trees, and definitions to test against."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def all_trees(n: int) -> Iterator[tuple[int, ...]]:
 
 
 def ancestors(heads: tuple[int, ...] | list[int], word: int) -> list[int]:
-    """The word itself and what is above it; stops where a cycle closes."""
+    """The word and all words above it; stops if there is a cycle."""
     above = [word]
     while above[-1] and heads[above[-1] - 1] not in above:
         above.append(heads[above[-1] - 1])
@@ -23,7 +23,7 @@ def ancestors(heads: tuple[int, ...] | list[int], word: int) -> list[int]:
 
 
 def nonprojective_by_definition(heads: tuple[int, ...] | list[int]) -> list[tuple[int, int]]:
-    """Arcs with a word between their ends that the head is not above."""
+    """Arcs that pass over a word that is not below the head."""
     return [
         (head, k)
         for k, head in enumerate(heads, 1)
@@ -41,7 +41,7 @@ def projective_trees(n: int) -> Iterator[tuple[int, ...]]:
 
 
 def _trees(left: int, right: int, head: int) -> Iterator[tuple[int, ...]]:
-    """Heads of the words left+1 … right, where one word under `head` is above all others."""
+    """Heads of the words left+1 … right as one subtree below `head`."""
     for root in range(left + 1, right + 1):
         for before in _forests(left, root - 1, root):
             for after in _forests(root, right, root):

@@ -1,4 +1,4 @@
-"""Bytes as CoNLL-U: what is read is written as the same bytes, or refused."""
+"""Read bytes as CoNLL-U: they are rejected, or writing gives the same bytes."""
 
 import io
 from collections.abc import Iterator
@@ -52,11 +52,11 @@ def check(data: bytes) -> None:
 
 
 def _check_skipping(data: bytes) -> None:
-    """What is left without the bad sentences makes a good file."""
+    """The sentences that remain without the bad ones make a valid file."""
     try:
         reader = conllu.read(io.BytesIO(data), skip_bad=True)
         sentences = list(reader)
-    except HeadspanError:  # an archive that is broken
+    except HeadspanError:  # a broken archive
         return
     assert reader.skipped >= len(reader.errors)
     again = list(conllu.read(io.BytesIO(_written(sentences)), format="conllu"))

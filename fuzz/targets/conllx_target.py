@@ -1,4 +1,4 @@
-"""Bytes as CoNLL-X: what is read is the same after writing, as CoNLL-X and as CoNLL-U."""
+"""Read bytes as CoNLL-X: sentences survive a round trip through CoNLL-X and CoNLL-U."""
 
 import io
 from collections.abc import Iterator

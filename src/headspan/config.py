@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_t
 from headspan.plumbing.errors import HeadspanError, named, shown
 from headspan.plumbing.files import reason
 from headspan.registries import LOSSES, STRUCTURES
+from headspan.treebank_conventions import Punct
 
 _T = TypeVar("_T")
 
@@ -27,7 +28,7 @@ class Data:
     """`drop` leaves such sentences out of training; the others encode them in the labels."""
     encoded_min_count: int = 1
     """Encoded labels that are rarer in training are not learned: their words keep the relation."""
-    punct: Literal["keep", "upos", "chars", "ptb", "ctb"] = "upos"
+    punct: Punct = "upos"
     """Punctuation in the scores, as for `headspan score`."""
     segment: bool = False
     """Whether to learn, too, how raw text falls into sentences and words."""

@@ -1,10 +1,10 @@
-"""Sentences to and from what other libraries hold trees in.
+"""Convert sentences to and from the tree objects of other libraries.
 
     graph = interchange.to_networkx(sentence)
     frame = interchange.to_pandas(conllu.read("train.conllu"))
 
-`to_X` makes what library X has, `from_X` makes a Sentence of it; a Parse is taken as the Sentence
-that it is. `to_X` says what is lost. A library is imported when it is asked for.
+`to_X` makes the object of library X, and its docstring says what is lost; `from_X` makes a Sentence
+again. A Parse is treated as the Sentence that it is. A library is imported only when it is used.
 """
 
 from __future__ import annotations
@@ -38,54 +38,54 @@ _WORD = {
     "form": "forms", "lemma": "lemmas", "upos": "upos", "xpos": "xpos", "feats": "feats",
     "deps": "deps", "misc": "misc",
 }  # fmt: skip
-"""The columns of a word but for its arc, in CoNLL-U and in Sentence."""
+"""The columns of a word except those of its arc: their names in CoNLL-U and in Sentence."""
 _NLTK = {"word": "forms", "lemma": "lemmas", "ctag": "upos", "tag": "xpos", "feats": "feats"}
 _BESIDE = ("comments", "multiwords", "empty_nodes")
-"""What a Sentence has beside its columns."""
+"""The fields of a Sentence that are not columns."""
 
 
 def to_conllu(sentence: Sentence) -> TokenList:
-    """The TokenList of the package `conllu`.
+    """Return a TokenList of the package `conllu`.
 
-    It keeps comments that are `# key = value` or `# key`, and one value of each key, in comments as
-    in FEATS and MISC.
+    It keeps only comments like `# key = value` or `# key`, and in comments, FEATS and MISC only one
+    value per key.
     """
     (tokens,) = _library("conllu").parse(_text([sentence])) or [_library("conllu").TokenList()]
     return tokens
 
 
 def from_conllu(tokens: TokenList) -> Sentence:
-    """The sentence of a TokenList of the package `conllu`."""
+    """Return the sentence in a TokenList of the package `conllu`."""
     return _sentence(tokens.serialize())
 
 
 def to_stanza(sentences: Iterable[Sentence]) -> Document:
-    """A Stanza Document.
+    """Return a Stanza Document.
 
-    Stanza numbers sentences without `# sent_id` from 0, puts FEATS, MISC and DEPS into an order of
-    its own, and has no place for sentences without words.
+    Stanza numbers sentences without `# sent_id` from 0, sorts FEATS, MISC and DEPS in its own way,
+    and cannot hold sentences without words.
     """
     text = _text(sentence for sentence in sentences if len(sentence))
     if not text:
         return _library("stanza").Document([])
     reader = _library("stanza.utils.conll").CoNLL
-    return reader.conll2doc(input_str=text, ignore_gapping=False)  # which means empty nodes
+    return reader.conll2doc(input_str=text, ignore_gapping=False)  # keep empty nodes
 
 
 def from_stanza(document: Document) -> list[Sentence]:
-    """The sentences of a Stanza Document; words have heads only if it was parsed."""
-    found = []
+    """Return the sentences of a Stanza Document; words have heads only if it was parsed."""
+    sentences = []
     for sentence in document.sentences:
         heads = [NO_HEAD if word.head is None else word.head for word in sentence.words]
-        # where there are none, Stanza writes some that make a chain
-        found.append(replace(_sentence(f"{sentence:C}"), heads=tuple(heads)))
-    return found
+        # if there are no heads, Stanza writes heads that form a chain
+        sentences.append(replace(_sentence(f"{sentence:C}"), heads=tuple(heads)))
+    return sentences
 
 
 def to_nltk(sentence: Sentence) -> DependencyGraph:
-    """NLTK's DependencyGraph: UPOS is `ctag` and XPOS is `tag`.
+    """Return an NLTK DependencyGraph: UPOS is `ctag` and XPOS is `tag`.
 
-    It has no place for comments, multiword tokens, empty nodes, DEPS and MISC.
+    It cannot hold comments, multiword tokens, empty nodes, DEPS and MISC.
     """
     graph = _library("nltk.parse.dependencygraph").DependencyGraph()
     for k, (head, relation) in enumerate(zip(sentence.heads, sentence.deprels, strict=True), 1):
@@ -100,7 +100,7 @@ def to_nltk(sentence: Sentence) -> DependencyGraph:
 
 
 def from_nltk(graph: DependencyGraph) -> Sentence:
-    """The sentence of NLTK's DependencyGraph."""
+    """Return the sentence in an NLTK DependencyGraph."""
     nodes = {node["address"]: node for node in graph.nodes.values() if node["address"]}
     words = [nodes[k] for k in _numbered(nodes)]
     columns: dict[str, Any] = {
@@ -113,11 +113,11 @@ def from_nltk(graph: DependencyGraph) -> Sentence:
 
 
 def to_networkx(sentence: Sentence) -> networkx.DiGraph:
-    """A DiGraph of the words 1…n and the root 0, with edges from heads to dependents.
+    """Return a DiGraph of the words 1…n and the root 0, with edges from heads to dependents.
 
-    An edge has its relation as `deprel`; a word has its other columns as `form`, `lemma` and so on,
-    and the graph has `comments`, `multiwords` and `empty_nodes`. Only the relation of a word
-    without a head is lost.
+    An edge has its relation as `deprel`, a word has its other columns as `form`, `lemma` and so on,
+    and the graph has `comments`, `multiwords` and `empty_nodes`. Only the relations of words
+    without a head are lost.
     """
     graph = _library("networkx").DiGraph(**{name: getattr(sentence, name) for name in _BESIDE})
     graph.add_node(0)
@@ -131,7 +131,7 @@ def to_networkx(sentence: Sentence) -> networkx.DiGraph:
 
 
 def from_networkx(graph: networkx.DiGraph) -> Sentence:
-    """The sentence of a graph like those of `to_networkx`; a word needs no more than its `form`."""
+    """Return the sentence in a graph like those of `to_networkx`; a word only needs its `form`."""
     words = _numbered(node for node in graph if node != 0)
     heads, deprels = [NO_HEAD] * len(words), ["_"] * len(words)
     for head, k, relation in graph.edges(data="deprel", default="_"):
@@ -148,11 +148,11 @@ def from_networkx(graph: networkx.DiGraph) -> Sentence:
 
 
 def to_pandas(sentences: Iterable[Sentence]) -> pandas.DataFrame:
-    """A DataFrame with a row for every word, multiword token and empty node.
+    """Return a DataFrame with one row per word, multiword token and empty node.
 
-    Its columns are `sentence` (numbers from 1), those of CoNLL-U in small letters, and `comments`:
-    all those of a sentence, in its first row. `id` is a string, such as 3, 3-4 or 3.1; `head` is a
-    whole number, missing where there is none. Only sentences without words are lost.
+    Its columns are `sentence` (numbers from 1), the columns of CoNLL-U in lower case, and
+    `comments` (all comments of a sentence, in its first row). `id` is a string, such as 3, 3-4 or
+    3.1; `head` is an integer, or missing. Only sentences without words are lost.
     """
     rows = []
     for number, sentence in enumerate(sentences, 1):
@@ -172,15 +172,15 @@ def to_pandas(sentences: Iterable[Sentence]) -> pandas.DataFrame:
 
 
 def from_pandas(frame: pandas.DataFrame) -> list[Sentence]:
-    """The sentences of a DataFrame like those of `to_pandas`.
+    """Return the sentences in a DataFrame like those of `to_pandas`.
 
-    Rows that follow one another and have the same `sentence` belong together; `id` and `form` are
-    needed, other columns are not.
+    Consecutive rows with the same `sentence` belong together. The columns `id` and `form` are
+    required, the others are optional.
     """
     if missing := [name for name in ("sentence", "id", "form") if name not in frame]:
         raise HeadspanError(f"the DataFrame has no column {missing[0]!r}")
     cells = [_cells(frame, name) for name in (*_LINE, "comments")]
-    found = []
+    sentences = []
     for number, rows in groupby(zip(frame["sentence"], *cells, strict=True), key=itemgetter(0)):
         lines: list[str] = []
         for _, *values, comments in rows:
@@ -188,16 +188,16 @@ def from_pandas(frame: pandas.DataFrame) -> list[Sentence]:
                 lines += comments.split("\n")
             lines.append("\t".join(values))
         try:
-            found.append(_sentence("\n".join(lines)))
+            sentences.append(_sentence("\n".join(lines)))
         except HeadspanError as error:
             raise HeadspanError(f"sentence {number} of the DataFrame: {error}") from error
-    return found
+    return sentences
 
 
 def to_displacy(sentence: Sentence) -> dict[str, Any]:
-    """What `displacy.render(…, style="dep", manual=True)` draws: words with UPOS, and arcs.
+    """Return the input of `displacy.render(…, style="dep", manual=True)`: words, UPOS and arcs.
 
-    It has no place for the root's relation, nor for anything else.
+    It cannot hold the root's relation or anything else.
     """
     arcs = [
         {
@@ -215,7 +215,7 @@ def to_displacy(sentence: Sentence) -> dict[str, Any]:
 
 
 def from_displacy(drawing: Mapping[str, Any]) -> Sentence:
-    """The sentence of what displaCy draws: a word without an arc to it is a root."""
+    """Return the sentence in displaCy's input; a word without a head becomes a root."""
     words = drawing["words"]
     heads, deprels = [0] * len(words), ["root"] * len(words)
     for arc in drawing["arcs"]:
@@ -231,37 +231,39 @@ def from_displacy(drawing: Mapping[str, Any]) -> Sentence:
 
 
 def _library(name: str) -> Any:
-    """The module of that name, from a library that is not always there."""
+    """Import a module of an optional library."""
     with needed_for(f"interchange with {name.partition('.')[0]}", extra="interchange"):
         return import_module(name)
 
 
 def _text(sentences: Iterable[Sentence]) -> str:
-    """CoNLL-U with plain line ends, whatever the sentences' own files had."""
+    """Return the sentences as CoNLL-U with plain line ends, whatever their files had."""
     return conllu.to_text(replace(sentence, layout=Layout()) for sentence in sentences)
 
 
 def _sentence(text: str) -> Sentence:
-    """The only sentence of a text in CoNLL-U, with plain line ends."""
-    found = list(conllu.parse(text, format="conllu")) or [Sentence.from_words([])]
-    if len(found) > 1:
-        raise HeadspanError(f"there are {len(found)} sentences; expected one")
-    return replace(found[0], layout=Layout())
+    """Return the only sentence of a text in CoNLL-U, with plain line ends."""
+    sentences = list(conllu.parse(text, format="conllu")) or [Sentence.from_words([])]
+    if len(sentences) > 1:
+        raise HeadspanError(f"there are {len(sentences)} sentences; expected one")
+    return replace(sentences[0], layout=Layout())
 
 
 def _numbered(nodes: Iterable[Any]) -> list[int]:
-    """The numbers of words, in order. Raises HeadspanError unless they are 1…n."""
-    found = set(nodes)
-    numbers = list(range(1, len(found) + 1))
-    if missing := set(numbers) - found:
-        raise HeadspanError(f"there are {len(found)} words, and none of them is {min(missing)}")
+    """Return the numbers of the words in order. Raises HeadspanError unless they are 1…n."""
+    distinct = set(nodes)
+    numbers = list(range(1, len(distinct) + 1))
+    if missing := set(numbers) - distinct:
+        raise HeadspanError(
+            f"there are {len(numbers)} words, but no word {min(missing)}; expected the words 1…n"
+        )
     return numbers
 
 
 def _cells(frame: pandas.DataFrame, name: str) -> list[str]:
-    """A column of a DataFrame as CoNLL-U writes it; `_` where something is missing."""
+    """Return a column of a DataFrame as CoNLL-U writes it, with `_` for missing values."""
     if name not in frame:
         return ["_"] * len(frame)
     column = frame[name].astype("Int64") if name == "head" else frame[name]
-    missing = column.isna()
-    return ["_" if gone else str(value) for value, gone in zip(column, missing, strict=True)]
+    values = zip(column, column.isna(), strict=True)
+    return ["_" if is_missing else str(value) for value, is_missing in values]

@@ -1,24 +1,23 @@
-r"""Pseudo-projective parsing (Nivre and Nilsson, 2005): lift non-projective arcs, remember in the
-label what was done, restore them afterwards.
+r"""Pseudo-projective parsing (Nivre and Nilsson, 2005): lift non-projective arcs, record it in the
+labels, and restore the arcs afterwards.
 
-Projectivizing lifts the dependent of the shortest non-projective arc to its head's head, leftmost
-dependent first among equals, until the tree is projective. What the labels then say of a word that
-was lifted (d is its own relation, h the relation of its syntactic head) and of the words it was
-lifted past (relation p) depends on the scheme:
+Projectivizing lifts the dependent of the shortest non-projective arc to its head's head until the
+tree is projective; of equally short arcs, the one with the leftmost dependent comes first. The
+scheme determines the label of a lifted word (d is its own relation, h that of its original head)
+and of the words it was lifted past (relation p):
 
     scheme       lifted   passed
     head         d|h      p
     path         d|       p%
     head+path    d|h      p%
 
-as MaltParser spells them. A `|`, `%` or `\` in a relation of the treebank itself is written with a
-`\` before it and survives.
+This is MaltParser's notation. A `|`, `%` or `\` in a relation of the treebank is escaped by a `\`.
 
-Restoring looks below a lifted word's present head, breadth first and nearest first, for a word with
-the relation h, or along the marks %. Often several words fit. But projectivizing the right tree
-gives back exactly the tree and labels at hand, so candidates are tried, the most likely first,
-until one tree does; where none is found, as happens with labels that a model predicted, the most
-likely one is taken. No candidate is below the word itself, so what comes out is always a tree.
+Restoring searches below a lifted word's present head, breadth first and nearest first, for a word
+with the relation h, or along the marks %. Often several words fit. Since projectivizing the right
+tree must give exactly the present tree and labels, candidates are tried, the most likely first,
+until one passes this check. If none does, as can happen with labels that a model predicted, the
+most likely one is used. No candidate is below the word itself, so the result is always a tree.
 """
 
 from __future__ import annotations
@@ -35,20 +34,22 @@ from headspan.tree import depths, nonprojective_arcs
 Scheme: TypeAlias = Literal["head", "path", "head+path"]
 
 _MOST_TRIES = 64
-_MOST_STEPS = 200_000  # lifts × words that trying may cost, for monstrous sentences
+_MOST_STEPS = 200_000  # bound on lifts × words during restoring, for huge sentences
 _ENCODED = re.compile(r"((?:[^|%\\]|\\.|\\$)*)(?:(\|)((?:[^%\\]|\\.|\\$)*))?(%)?", re.DOTALL)
 
 
-class Parse(NamedTuple):
-    """A tree with its relations: heads[k−1] and deprels[k−1] belong to word k."""
+class LabelledTree(NamedTuple):
+    """A tree and its labels: heads[k−1] and deprels[k−1] belong to word k."""
 
     heads: list[int]
     deprels: list[str]
 
 
 class _Mark(NamedTuple):
-    """What a label says: its relation, whether its word was lifted and from below which relation,
-    and whether a word was lifted past it.
+    """A decoded label.
+
+    It holds the word's relation, whether the word was lifted, the relation of the head it was
+    lifted from, and whether another word was lifted past it.
     """
 
     relation: str
@@ -57,17 +58,19 @@ class _Mark(NamedTuple):
     passed: bool
 
 
-def projectivize(heads: Sequence[int], deprels: Sequence[str], *, scheme: Scheme = "head") -> Parse:
-    """A projective tree that says in its labels how to get the given one back.
+def projectivize(
+    heads: Sequence[int], deprels: Sequence[str], *, scheme: Scheme = "head"
+) -> LabelledTree:
+    """Return a projective tree whose labels say how to restore the original one.
 
     heads: heads[k−1] is the head of word k, 0 for a root. deprels: the relations in the same order.
-    O(n) for each arc that is lifted.
+    Takes O(n) for each arc that is lifted.
     """
     check_choice("scheme", scheme, Scheme)
     return _encoded(_lift(heads), deprels, scheme)
 
 
-def _encoded(lifting: _Lifting, deprels: Sequence[str], scheme: Scheme) -> Parse:
+def _encoded(lifting: _Lifting, deprels: Sequence[str], scheme: Scheme) -> LabelledTree:
     lifted_from, passed, new, _ = lifting
     labels = [
         _encode(
@@ -75,16 +78,16 @@ def _encoded(lifting: _Lifting, deprels: Sequence[str], scheme: Scheme) -> Parse
         )
         for relation, source, was_passed in zip(deprels, lifted_from, passed, strict=True)
     ]
-    return Parse(new, labels)
+    return LabelledTree(new, labels)
 
 
 def deprojectivize(
     heads: Sequence[int], deprels: Sequence[str], *, scheme: Scheme = "head"
-) -> Parse:
-    """The tree that `projectivize` made this one from, as far as the labels tell.
+) -> LabelledTree:
+    """Restore the tree that `projectivize` was given, as far as the labels tell.
 
-    Total: whatever the labels say, the result is a tree if the input is one, and no encoding is
-    left in its labels.
+    Whatever the labels say, the result is a tree if the input is one, and its labels are plain
+    relations.
     """
     check_choice("scheme", scheme, Scheme)
     marks = [_decode(label) for label in deprels]
@@ -92,10 +95,10 @@ def deprojectivize(
     depth = depths(heads)
     lifted = [k for k, mark in enumerate(marks, 1) if mark.lifted]
     if not lifted:
-        return Parse(list(heads), relations)
-    lifted.sort(key=lambda k: (depth[k - 1], -k))  # a word before the words below it
+        return LabelledTree(list(heads), relations)
+    lifted.sort(key=lambda k: (depth[k - 1], -k))  # words before the words below them
     best: list[int] | None = None
-    given = Parse(list(heads), list(deprels))
+    encoded = LabelledTree(list(heads), list(deprels))
     budget = _MOST_STEPS // len(heads)
     for ranks in islice(_by_likelihood(len(lifted)), _MOST_TRIES):
         budget -= len(lifted)
@@ -103,22 +106,24 @@ def deprojectivize(
         if restored is not None:
             best = best or restored
             lifting = _lift(restored, most=budget)
-            if _encoded(lifting, relations, scheme) == given:
-                return Parse(restored, relations)
+            if _encoded(lifting, relations, scheme) == encoded:
+                return LabelledTree(restored, relations)
             budget -= lifting.lifts
         if budget <= 0:
             break
-    return Parse(best or list(heads), relations)
+    return LabelledTree(best or list(heads), relations)
 
 
 def relation(label: str) -> str:
-    """The relation inside a label, as a label that encodes nothing."""
+    """Return the relation inside a label, as a label without any encoding."""
     return _escaped(_decode(label).relation)
 
 
 class _Lifting(NamedTuple):
-    """For each word the head it was lifted from (0 if it was not), whether one was lifted past it,
-    and its new head.
+    """The result of lifting.
+
+    For each word: the head it was lifted from (0 if it was not lifted), whether another word was
+    lifted past it, and its new head.
     """
 
     lifted_from: list[int]
@@ -128,13 +133,13 @@ class _Lifting(NamedTuple):
 
 
 def _lift(heads: Sequence[int], *, most: int | None = None) -> _Lifting:
-    """Lift until the tree is projective, or `most` times."""
+    """Lift arcs until the tree is projective, at most `most` times."""
     new = list(heads)
     lifted_from, passed = [0] * len(new), [False] * len(new)
     lifts = 0
     while (most is None or lifts < most) and (arcs := nonprojective_arcs(new)):
         lifts += 1
-        head, dependent = min(arcs, key=lambda arc: abs(arc[0] - arc[1]))  # the first among equals
+        head, dependent = min(arcs, key=lambda arc: abs(arc[0] - arc[1]))  # the leftmost of equals
         lifted_from[dependent - 1] = lifted_from[dependent - 1] or head
         passed[head - 1] = True
         new[dependent - 1] = new[head - 1]
@@ -142,7 +147,7 @@ def _lift(heads: Sequence[int], *, most: int | None = None) -> _Lifting:
 
 
 def _by_likelihood(words: int) -> Iterator[tuple[int, ...]]:
-    """Which of its candidates each lifted word takes: the first for all, then one second, …"""
+    """Yield which candidate each lifted word takes: all the first, then one the second, …"""
     first = (0,) * words
     heap, seen = [(0, first)], {first}
     while heap:
@@ -162,10 +167,10 @@ def _restore(
     ranks: Sequence[int],
     scheme: Scheme,
 ) -> list[int] | None:
-    """The heads if each lifted word takes the candidate of its rank; None if one has not so many.
+    """Return the heads if each lifted word takes the candidate of its rank; None if there is none.
 
-    A word without a candidate is tried once more at the end, when others may have come below its
-    head, and stays where it is if there is still none.
+    A word without candidates is tried once more at the end, when other words may have moved below
+    its head; if it still has none, it stays where it is.
     """
     new = list(heads)
     waiting = list(zip(lifted, ranks, strict=True))
@@ -186,10 +191,10 @@ def _restore(
 def _candidates(
     heads: Sequence[int], marks: Sequence[_Mark], word: int, scheme: Scheme
 ) -> list[int]:
-    """The words below the head of `word` that may be its syntactic head, the likeliest first.
+    """Return the words below the head of `word` that may be its original head, most likely first.
 
-    With marks on the path only, the deepest is the likeliest; with the head's relation, the highest
-    that has it. Within a level it is the nearest.
+    If only the path is marked, the deepest word is the most likely; otherwise it is the highest
+    word with the head's relation. Within a level, it is the nearest.
     """
     children: list[list[int]] = [[] for _ in range(len(heads) + 1)]
     for k, head in enumerate(heads, 1):
@@ -202,8 +207,8 @@ def _candidates(
         level = [child for k in level for child in children[k]]
     if scheme == "path":
         return [k for level in reversed(levels) for k in level]
-    wanted = marks[word - 1].head_relation
-    return [k for level in levels for k in level if marks[k - 1].relation == wanted]
+    relation = marks[word - 1].head_relation
+    return [k for level in levels for k in level if marks[k - 1].relation == relation]
 
 
 def _encode(mark: _Mark, scheme: Scheme) -> str:
@@ -214,7 +219,7 @@ def _encode(mark: _Mark, scheme: Scheme) -> str:
 
 
 def _decode(label: str) -> _Mark:
-    """What a label says; of one that `_encode` never makes, what its beginning says."""
+    """Decode a label; of a label that `_encode` never makes, only the start counts."""
     match = _ENCODED.match(label)
     relation, bar, head, percent = match.groups() if match else (label, None, None, None)
     return _Mark(

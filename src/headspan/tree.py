@@ -1,8 +1,8 @@
 """Trees over words: heads and headed spans, well-formedness, projectivity.
 
 A tree over words 1…n is a list of n heads: heads[k−1] is the head of word k, 0 for the root. In a
-projective tree the words below each word k, k included, are contiguous; from fencepost l to
-fencepost r (0…n) they are the headed span (l, r, k). Everything here is O(n) and without recursion.
+projective tree, each word k and all words below it are contiguous: they form the headed span
+(l, r, k) from fencepost l to fencepost r (0…n). Everything here takes O(n) and uses no recursion.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from headspan.plumbing.errors import HeadspanError
 
 
 class Span(NamedTuple):
-    """A headed span: the words left+1 … right, of which `head` is the highest."""
+    """A headed span: the words left+1 … right, where `head` is above all others."""
 
     left: int
     right: int
@@ -22,11 +22,11 @@ class Span(NamedTuple):
 
 
 class TreeError(HeadspanError):
-    """Heads or spans that are not a tree; the message names the word."""
+    """Heads or spans that do not form a tree; the message names the word."""
 
 
-class NotProjective(TreeError):  # noqa: N818 (it names the finding)
-    """A tree that is not projective; `arc` is its first offending arc, as (head, dependent)."""
+class NotProjective(TreeError):  # noqa: N818 (it says what the tree is)
+    """A tree that is not projective; `arc` is the first offending arc, as (head, dependent)."""
 
     def __init__(self, arc: tuple[int, int]) -> None:
         head, dependent = arc
@@ -41,9 +41,9 @@ class NotProjective(TreeError):  # noqa: N818 (it names the finding)
 
 
 def check_tree(heads: Sequence[int], *, single_root: bool = True) -> None:
-    """Raise TreeError unless the heads are a tree: one root, no cycle, no head outside.
+    """Raise TreeError unless the heads form a tree: one root, no cycle, all heads in the sentence.
 
-    single_root: False allows several words to have head 0.
+    single_root: False allows several words with head 0.
     """
     bottom_up(heads)
     roots = [k for k, head in enumerate(heads, 1) if head == 0]
@@ -52,9 +52,9 @@ def check_tree(heads: Sequence[int], *, single_root: bool = True) -> None:
 
 
 def headed_spans(heads: Sequence[int]) -> list[Span]:
-    """The headed span of every word of a projective tree, in word order.
+    """Return the headed span of every word of a projective tree, in word order.
 
-    Raises NotProjective, naming the first offending arc, when some subtree is not contiguous.
+    Raises NotProjective, which names the first non-projective arc, if a subtree is not contiguous.
     """
     check_tree(heads)
     spans, sizes = _extents(heads)
@@ -64,13 +64,12 @@ def headed_spans(heads: Sequence[int]) -> list[Span]:
 
 
 def heads_of_spans(spans: Iterable[tuple[int, int, int]]) -> list[int]:
-    """The heads of the tree whose headed spans are these: the way back from `headed_spans`.
+    """Return the heads of the tree with these headed spans: the inverse of `headed_spans`.
 
-    spans: n triples (left, right, head word) in any order, one a word. The head of a word is the
-    word of the smallest span around its own. Raises TreeError when they are not such a set.
+    spans: n triples (left, right, head) in any order, one per word. The head of a word is the head
+    of the smallest span around its own. Raises TreeError if they are not the spans of a tree.
     """
-    given = [Span(*span) for span in spans]
-    by_word = _one_a_word(given)
+    by_word = _in_word_order([Span(*span) for span in spans])
     n = len(by_word)
     heads = [0] * n
     stack: list[Span] = []
@@ -81,27 +80,28 @@ def heads_of_spans(spans: Iterable[tuple[int, int, int]]) -> list[int]:
             _check_inside(span, stack[-1])
             heads[span.head - 1] = stack[-1].head
         elif (span.left, span.right) != (0, n):
-            raise TreeError(f"no span covers the sentence: {_shown(span)} stands alone")
+            raise TreeError(f"no span covers the sentence: {_shown(span)} is inside no other")
         stack.append(span)
     return heads
 
 
 def subtree_spans(heads: Sequence[int]) -> list[Span]:
-    """From the first to the last word below each word: its headed span if the tree is projective.
+    """Return the span from the first to the last word of each subtree.
 
-    Defined for every tree, so that non-projective ones can be compared too.
+    In a projective tree these are the headed spans, but they are defined for every tree, so that
+    non-projective trees can be compared, too.
     """
     return _extents(heads)[0]
 
 
 def is_projective(heads: Sequence[int]) -> bool:
-    """Whether every subtree of the tree is contiguous. Several roots are allowed."""
+    """Tell whether every subtree is contiguous. Several roots are allowed."""
     spans, sizes = _extents(heads)
     return all(span.right - span.left == size for span, size in zip(spans, sizes, strict=True))
 
 
 def nonprojective_arcs(heads: Sequence[int]) -> list[tuple[int, int]]:
-    """The arcs (head, dependent) that pass over a word not below the head, by dependent.
+    """Return the arcs (head, dependent) that pass over a word not below the head, by dependent.
 
     An arc from the root, 0, never does: everything is below it.
     """
@@ -112,7 +112,7 @@ def nonprojective_arcs(heads: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def depths(heads: Sequence[int]) -> list[int]:
-    """How many arcs lie between each word and its root word: 0 for a root, 1 for its children."""
+    """Return the depth of each word: 0 for a root, 1 for its children, and so on."""
     depth = [-1] * (len(heads) + 1)
     for k in reversed(bottom_up(heads)):
         depth[k] = depth[heads[k - 1]] + 1
@@ -120,12 +120,12 @@ def depths(heads: Sequence[int]) -> list[int]:
 
 
 def bottom_up(heads: Sequence[int]) -> list[int]:
-    """The words in an order in which each stands before its head.
+    """Return the words in an order in which every word comes before its head.
 
-    Raises TreeError when there is none, or when a head lies outside the sentence.
+    Raises TreeError if there is no such order, or if a head is outside the sentence.
     """
     n = len(heads)
-    waiting = [0] * (n + 1)  # children not yet in the order
+    waiting = [0] * (n + 1)  # children that are not in the order yet
     for k, head in enumerate(heads, 1):
         if head < 0:
             raise TreeError(f"word {k} has no head")
@@ -133,7 +133,7 @@ def bottom_up(heads: Sequence[int]) -> list[int]:
             raise TreeError(f"word {k} has head {head} in a sentence of {n} words")
         waiting[head] += 1
     order = [k for k in range(1, n + 1) if not waiting[k]]
-    for k in order:  # grows while it is walked
+    for k in order:  # it grows during the loop
         head = heads[k - 1]
         waiting[head] -= 1
         if head and not waiting[head]:
@@ -145,7 +145,7 @@ def bottom_up(heads: Sequence[int]) -> list[int]:
 
 
 def _cycle(heads: Sequence[int], word: int) -> str:
-    """The cycle that the words above this one run into, spelled out."""
+    """Describe the cycle that the words above this one lead to."""
     for _ in heads:
         word = heads[word - 1]
     cycle = [word]
@@ -159,7 +159,7 @@ def _cycle(heads: Sequence[int], word: int) -> str:
 
 
 def _extents(heads: Sequence[int]) -> tuple[list[Span], list[int]]:
-    """First and last word of each subtree, as fenceposts, and its number of words."""
+    """Return the fenceposts around each subtree, and its number of words."""
     n = len(heads)
     left, right, size = list(range(-1, n)), list(range(n + 1)), [1] * (n + 1)
     left[0] = 0
@@ -172,32 +172,32 @@ def _extents(heads: Sequence[int]) -> tuple[list[Span], list[int]]:
 
 
 def _reach(heads: Sequence[int]) -> tuple[list[int], list[int]]:
-    """How far to the left and right of each word all words are below it, without a gap.
+    """Return how far to the left and right of each word all words are below it, without a gap.
 
-    From word k the walk goes to k+1; while the word it stands on is below k, it jumps behind that
-    word's own reach, which is known since words are taken bottom-up. No word is landed on with
-    success in the walks of two words h < h': both would have to be above it, the walk from h either
-    lands on h' and jumps behind all that is below h', or jumps over h' from a word that is above
-    h' and above the word in question too. So all walks together are O(n).
+    The walk from word k starts at k+1. While it is on a word below k, it jumps past that word's own
+    reach, which is known because words are processed bottom-up. For h < h', no word below both is
+    visited by the walks of both: the walk from h either lands on h' and jumps past everything in
+    its reach, or it jumps over h' from a word that is above h' and above the word in question. So
+    all walks together take O(n).
     """
     n = len(heads)
     order = bottom_up(heads)
     enter, leave = _preorder(heads, order)
     left, right = list(range(n + 1)), list(range(n + 1))
     for k in order:
-        place = k + 1
-        while place <= n and enter[k] <= enter[place] < leave[k]:
-            place = right[place] + 1
-        right[k] = place - 1
-        place = k - 1
-        while place >= 1 and enter[k] <= enter[place] < leave[k]:
-            place = left[place] - 1
-        left[k] = place + 1
+        word = k + 1
+        while word <= n and enter[k] <= enter[word] < leave[k]:
+            word = right[word] + 1
+        right[k] = word - 1
+        word = k - 1
+        while word >= 1 and enter[k] <= enter[word] < leave[k]:
+            word = left[word] - 1
+        left[k] = word + 1
     return left, right
 
 
 def _preorder(heads: Sequence[int], order: list[int]) -> tuple[list[int], list[int]]:
-    """Numbers such that w is below k, or k itself, exactly if enter[k] <= enter[w] < leave[k]."""
+    """Return numbers such that w is k or below k exactly if enter[k] <= enter[w] < leave[k]."""
     n = len(heads)
     size = [1] * (n + 1)
     for k in order:
@@ -212,15 +212,15 @@ def _preorder(heads: Sequence[int], order: list[int]) -> tuple[list[int], list[i
     return enter, leave
 
 
-def _one_a_word(spans: list[Span]) -> list[Span]:
-    """The spans in word order, each around its word, all words there."""
+def _in_word_order(spans: list[Span]) -> list[Span]:
+    """Return the spans in word order; check that every word has one around itself."""
     n = len(spans)
     by_word: list[Span | None] = [None] * n
     for span in spans:
         if not 1 <= span.head <= n:
-            raise TreeError(f"{_shown(span)} names no word: there are {n} spans, so {n} words")
+            raise TreeError(f"{_shown(span)} names no word: {n} spans need the words 1…{n}")
         if not 0 <= span.left < span.head <= span.right <= n:
-            raise TreeError(f"{_shown(span)} does not lie around its word within 0…{n}")
+            raise TreeError(f"{_shown(span)} does not contain its word, or is not within 0…{n}")
         if by_word[span.head - 1] is not None:
             raise TreeError(f"word {span.head} has two spans")
         by_word[span.head - 1] = span
@@ -228,7 +228,7 @@ def _one_a_word(spans: list[Span]) -> list[Span]:
 
 
 def _outer_first(spans: list[Span]) -> list[Span]:
-    """By left end, the longer first: two passes of a bucket sort, O(n)."""
+    """Sort by left end, longer spans first: two passes of a bucket sort, O(n)."""
     by_right: list[list[Span]] = [[] for _ in range(len(spans) + 1)]
     for span in spans:
         by_right[span.right].append(span)
@@ -243,7 +243,7 @@ def _check_inside(inner: Span, outer: Span) -> None:
     if inner.right > outer.right:
         raise TreeError(f"{_shown(outer)} and {_shown(inner)} cross")
     if inner.left < outer.head <= inner.right:
-        raise TreeError(f"{_shown(inner)} contains word {outer.head}, whose own span is around it")
+        raise TreeError(f"{_shown(inner)} contains word {outer.head}, whose own span contains it")
 
 
 def _shown(span: Span) -> str:

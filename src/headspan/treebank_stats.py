@@ -1,11 +1,11 @@
-"""What a treebank is made of, and what in it would break training."""
+"""Describe a treebank: its size, lengths and relations, and problems that would break training."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -15,19 +15,19 @@ from headspan.tree import TreeError, check_tree, nonprojective_arcs
 _BINS = (1, 6, 11, 16, 21, 31, 41, 61, 81, 101, 201)
 
 PROBLEMS = {
-    "unreadable": "sentences that cannot be read",
-    "no_words": "blocks of comments without a word",
+    "unreadable": "unreadable sentences",
+    "no_words": "comments without words",
     "no_heads": "sentences with a word that has no head",
     "no_root": "sentences without a root",
     "several_roots": "sentences with more than one root",
     "cycle": "sentences with a cycle",
 }
-"""What would break training, in words."""
+"""The problems that would break training, and their descriptions."""
 
 
 @dataclass
-class Problem:
-    """How often something is wrong, and where it was first."""
+class TreebankProblem:
+    """The number of occurrences of a problem, and the place of the first."""
 
     count: int = 0
     first: str = ""
@@ -35,7 +35,7 @@ class Problem:
 
 @dataclass
 class Stats:
-    """Figures of one treebank file, gathered in one pass."""
+    """Statistics of one treebank file, gathered in one pass."""
 
     name: str
     sentences: int = 0
@@ -45,25 +45,25 @@ class Stats:
     nonprojective_arcs: int = 0
     nonprojective_sentences: int = 0
     trees: int = 0
-    """Sentences that are trees; shares of what is not projective are shares of these."""
+    """Sentences that are trees; the percentages of non-projectivity refer to these."""
     tree_words: int = 0
     longest: int = 0
     longest_place: str = ""
     lengths: Counter[int] = field(default_factory=Counter)
     relations: Counter[str] = field(default_factory=Counter)
     upos: Counter[str] = field(default_factory=Counter)
-    problems: dict[str, Problem] = field(default_factory=dict)
+    problems: dict[str, TreebankProblem] = field(default_factory=dict)
 
     def add(self, sentence: Sentence) -> None:
-        """Count one more sentence."""
+        """Add a sentence to the counts."""
         n = len(sentence)
         place = f"sentence {self.sentences + 1}"
         if sentence.sent_id:
             place += f" ({sentence.sent_id})"
         if not n:
             if sentence.comments:
-                after = f"after sentence {self.sentences}"
-                self._note("no_words", after if self.sentences else "at the start")
+                position = f"after sentence {self.sentences}" if self.sentences else "at the start"
+                self._note("no_words", position)
             return
         self.sentences += 1
         self.words += n
@@ -96,20 +96,19 @@ class Stats:
         self.nonprojective_sentences += arcs > 0
 
     def _note(self, problem: str, place: str) -> None:
-        noted = self.problems.setdefault(problem, Problem(first=place))
-        noted.count += 1
+        self.problems.setdefault(problem, TreebankProblem(first=place)).count += 1
 
     def add_unreadable(self, reader: Reader) -> None:
-        """Count what the reader had to skip."""
+        """Add the sentences that the reader had to skip."""
         if reader.skipped:
-            self.problems["unreadable"] = Problem(reader.skipped, str(reader.errors[0]))
+            self.problems["unreadable"] = TreebankProblem(reader.skipped, str(reader.errors[0]))
 
     @property
     def mean_length(self) -> float:
         return self.words / self.sentences if self.sentences else 0.0
 
     def histogram(self) -> dict[str, int]:
-        """How many sentences have a length in each bin."""
+        """Return the number of sentences in each bin of lengths."""
         counts = [0] * len(_BINS)
         for length, count in self.lengths.items():
             counts[bisect_right(_BINS, length) - 1] += count
@@ -117,7 +116,7 @@ class Stats:
         return dict(zip([*names, f"≥{_BINS[-1]}"], counts, strict=True))
 
     def as_json(self) -> dict[str, Any]:
-        """The figures as a dictionary for JSON; shares are percentages."""
+        """Return the statistics as a dictionary for JSON; shares are in percent."""
         return {
             "file": self.name,
             "sentences": self.sentences,
@@ -135,22 +134,19 @@ class Stats:
             },
             "relations": dict(self.relations.most_common()),
             "upos": dict(self.upos.most_common()),
-            "problems": {
-                name: {"count": problem.count, "first": problem.first}
-                for name, problem in self.problems.items()
-            },
+            "problems": {name: asdict(problem) for name, problem in self.problems.items()},
         }
 
 
 def percent(part: int, whole: int) -> float:
-    """A share in percent, 0 of nothing."""
+    """Return a share in percent; 0 if the whole is 0."""
     return 100 * part / whole if whole else 0.0
 
 
 def stats(sentences: Iterable[Sentence], name: str = "") -> Stats:
-    """The figures of a treebank, in one pass and constant memory.
+    """Gather the statistics of a treebank in one pass and constant memory.
 
-    What a Reader skips is added afterwards with `add_unreadable`.
+    To add the sentences that a Reader skipped, call `add_unreadable` afterwards.
     """
     figures = Stats(name or getattr(sentences, "name", "treebank"))
     for sentence in sentences:

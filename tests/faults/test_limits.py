@@ -117,7 +117,7 @@ def test_a_sentence_that_is_too_long_to_be_drawn(long: Path, tmp_path: Path) -> 
     assert done.codes == [2, 2, 2, 2, 0, 0, 0, 0, 2]
     for said in done.said[:4]:
         assert "sentence 1: the sentence has 50,000 words; at most 2,000 are drawn" in said
-    assert "make a PNG that can be read: save it as .svg or .html" in done.said[-1]
+    assert "expected at most 650,000 for PNG: save it as .svg or .html" in done.said[-1]
     assert done.peak < 400 * MB
 
 

@@ -1,4 +1,4 @@
-"""headspan convert: between CoNLL-U and CoNLL-X."""
+"""headspan convert: convert between CoNLL-U and CoNLL-X."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def convert(
     source: Input,
     output: Output = "-",
     from_: Annotated[
-        Format | None, typer.Option("--from", help="The format of IN; recognised by default.")
+        Format | None, typer.Option("--from", help="Format of IN. Default: recognised.")
     ] = None,
     to: Annotated[
         Format | None,
         typer.Option(
-            help="The format of OUT; by default by its name, .conllx or .conll, else conllu."
+            help="Format of OUT. Default: conllx if OUT ends in .conllx or .conll, else conllu."
         ),
     ] = None,
     skip_bad: SkipBad = False,
@@ -28,8 +28,8 @@ def convert(
 ) -> None:
     """Convert a treebank between CoNLL-U and CoNLL-X.
 
-    CoNLL-U to CoNLL-U gives the same bytes. CoNLL-X has no place for comments, multiword tokens,
-    empty nodes, DEPS and MISC; what it has in PHEAD and PDEPREL is kept in MISC of CoNLL-U.
+    CoNLL-U to CoNLL-U gives the same bytes. CoNLL-X cannot hold comments, multiword tokens, empty
+    nodes, DEPS and MISC. Its columns PHEAD and PDEPREL are kept in MISC of CoNLL-U.
     """
     target = to or format_of_name(output)
     with conllu.read(source, format=from_, skip_bad=skip_bad) as reader:

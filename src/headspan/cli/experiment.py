@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -12,13 +12,13 @@ from rich.table import Table
 from headspan.cli.options import Json, show, terminal
 from headspan.cli.progress import Watch
 from headspan.plumbing.errors import HeadspanError
+from headspan.treebank_conventions import Punct
 
 app = typer.Typer(
     help="Grids of trainings and their report, error analysis, speed.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
-_Punct = Literal["keep", "upos", "chars", "ptb", "ctb"]
 _RATES = (
     "sentences_a_second",
     "words_a_second",
@@ -123,7 +123,7 @@ def analyse(
     names: Annotated[
         str, typer.Option(metavar="A,B…", help="What to call the systems; default: their files.")
     ] = "",
-    punct: Annotated[_Punct, typer.Option(help="Punctuation, as for `headspan score`.")] = "keep",
+    punct: Annotated[Punct, typer.Option(help="Punctuation, as for `headspan score`.")] = "keep",
     bins: Annotated[
         list[str] | None,
         typer.Option(

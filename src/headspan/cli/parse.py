@@ -30,12 +30,12 @@ from headspan.cli.tree_text import tree_text
 from headspan.conllu import Sentence
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.files import open_output
+from headspan.treebank_conventions import Punct, Subtypes
 
 if TYPE_CHECKING:
     from headspan.model.parse_result import Parse
     from headspan.model.parser import Parser
 
-_Punct = Literal["keep", "upos", "chars", "ptb", "ctb"]
 _Format = Literal["conllu", "conllx", "json", "tree"]
 
 
@@ -98,10 +98,10 @@ def evaluate(
     gold: Annotated[str, typer.Argument(metavar="GOLD", help="A treebank.")],
     model: Model = "en",
     punct: Annotated[
-        _Punct | None, typer.Option(help="Punctuation, as for score; default: as in training.")
+        Punct | None, typer.Option(help="Punctuation, as for score; default: as in training.")
     ] = None,
     subtypes: Annotated[
-        Literal["keep", "strip"],
+        Subtypes,
         typer.Option(help="strip compares relations up to the colon, as the CoNLL 2018 task did."),
     ] = "keep",
     raw: Annotated[

@@ -1,9 +1,9 @@
-"""headspan projectivize and headspan deprojectivize: non-projective arcs in and out of labels."""
+"""headspan projectivize, deprojectivize: encode non-projective arcs in labels, and restore them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import Annotated, Protocol
 
 import typer
@@ -12,12 +12,14 @@ from headspan import conllu, pseudoprojective
 from headspan.cli.options import Force, Input, Output, SkipBad, report_skipped, with_progress
 from headspan.conllu import Sentence
 from headspan.plumbing.errors import HeadspanError
-from headspan.pseudoprojective import Parse, Scheme
+from headspan.pseudoprojective import LabelledTree, Scheme
 from headspan.tree import TreeError
 
 _Scheme = Annotated[
     Scheme,
-    typer.Option(help="What the labels say: the head's relation, the path of lifting, or both."),
+    typer.Option(
+        help="What labels encode: the relation of the original head, the path of lifting, or both."
+    ),
 ]
 
 
@@ -28,10 +30,11 @@ def projectivize(
     skip_bad: SkipBad = False,
     force: Force = False,
 ) -> None:
-    """Make every tree projective and encode in its labels how to get it back.
+    """Make every tree projective, and encode in its labels how to restore it.
 
-    The pseudo-projective transformation of Nivre and Nilsson (2005), spelled as MaltParser spells
-    it: a lifted word has d|h (head, head+path) or d| (path), a word it was lifted past p%.
+    This is the pseudo-projective transformation of Nivre and Nilsson (2005) in MaltParser's
+    notation: a lifted word gets the label d|h (head, head+path) or d| (path), and a word that it
+    was lifted past gets p% (path, head+path).
     """
     _transform(pseudoprojective.projectivize, source, output, scheme, skip_bad, force)
 
@@ -43,9 +46,9 @@ def deprojectivize(
     skip_bad: SkipBad = False,
     force: Force = False,
 ) -> None:
-    """Restore the non-projective trees that projectivize encoded in the labels.
+    """Restore the non-projective trees that `projectivize` encoded in the labels.
 
-    Give the scheme that they were projectivized with.
+    Use the same scheme as for projectivizing.
     """
     _transform(pseudoprojective.deprojectivize, source, output, scheme, skip_bad, force)
 
@@ -53,7 +56,7 @@ def deprojectivize(
 class _Transformation(Protocol):
     def __call__(
         self, heads: Sequence[int], deprels: Sequence[str], *, scheme: Scheme
-    ) -> Parse: ...
+    ) -> LabelledTree: ...
 
 
 def _transform(
@@ -66,8 +69,8 @@ def _transform(
 ) -> None:
     with conllu.read(source, skip_bad=skip_bad) as reader:
         first: list[Sentence] = []
-        while reader.format is None and (some := list(islice(reader, 1))):
-            first += some  # until the reader knows the format; the output has the same
+        while reader.format is None and (sentence := next(reader, None)) is not None:
+            first.append(sentence)  # until the reader knows the format, which the output shares
         sentences = with_progress(chain(first, reader), "sentences")
         skipped: list[str] | None = [] if skip_bad else None
         transformed = _transformed(sentences, transformation, scheme, reader.name, skipped)
@@ -82,15 +85,15 @@ def _transformed(
     name: str,
     skipped: list[str] | None,
 ) -> Iterator[Sentence]:
-    """The transformed sentences; what is no tree goes to `skipped`, if there is such a list."""
+    """Yield the transformed sentences; add errors to `skipped`, if there is such a list."""
     number = 0
     for sentence in sentences:
         number += len(sentence) > 0
         try:
             parse = transformation(sentence.heads, sentence.deprels, scheme=scheme)
         except TreeError as error:
-            which = f" ({sentence.sent_id})" if sentence.sent_id else ""
-            message = f"{name}: sentence {number}{which}: {error}"
+            sent_id = f" ({sentence.sent_id})" if sentence.sent_id else ""
+            message = f"{name}: sentence {number}{sent_id}: {error}"
             if skipped is None:
                 raise HeadspanError(message) from error
             skipped.append(message)

@@ -1,9 +1,9 @@
-"""headspan score: how good a parse is, and whether one is better than another."""
+"""headspan score: score a parse, or compare two."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -11,56 +11,61 @@ from rich.markup import escape
 from headspan import conllu
 from headspan.cli.options import Json, show, terminal, with_progress
 from headspan.plumbing.errors import HeadspanError
+from headspan.treebank_conventions import Punct, Subtypes
 
 if TYPE_CHECKING:
     from headspan.scoring import Evaluation
 
-# spelled out again so that the scorer, and numpy with it, is imported only when it is used
-_Punct = Literal["keep", "upos", "chars", "ptb", "ctb"]
-_Subtypes = Literal["keep", "strip"]
-
 
 def score(
-    gold: Annotated[str, typer.Argument(metavar="GOLD", help="The treebank.")],
-    system: Annotated[str, typer.Argument(metavar="SYSTEM", help="A parser's output for it.")],
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="The gold treebank.")],
+    system: Annotated[
+        str, typer.Argument(metavar="SYSTEM", help="A parser's output for the same text.")
+    ],
     system2: Annotated[
-        str | None, typer.Argument(metavar="SYSTEM2", help="Another parser's, to compare.")
+        str | None,
+        typer.Argument(
+            metavar="SYSTEM2", help="Another parser's output, to compare with the first."
+        ),
     ] = None,
     punct: Annotated[
-        _Punct,
+        Punct,
         typer.Option(
-            help="Punctuation in the attachment scores: keep it, or leave it out by the gold tag "
-            "PUNCT (upos), by being all punctuation characters (chars), by the tags of the Penn "
-            "Treebank (ptb) or of the Chinese one (ctb)."
+            help="Punctuation in attachment scores: count it (keep), or leave out words with the "
+            "gold tag PUNCT (upos), words of only punctuation characters (chars), or words with "
+            "the punctuation tags of the Penn Treebank (ptb) or the Chinese Treebank (ctb)."
         ),
     ] = "keep",
     subtypes: Annotated[
-        _Subtypes,
-        typer.Option(help="Compare relations with their subtype (acl:relcl) or without."),
+        Subtypes,
+        typer.Option(
+            help="Compare relations with subtypes such as acl:relcl (keep), or without (strip)."
+        ),
     ] = "keep",
     breakdowns: Annotated[
         bool,
         typer.Option(
             "--breakdowns",
-            help="Add tables by sentence length, distance to root, dependency length, headed-span "
-            "length, relation and UPOS, and the relations confused most. JSON always has them.",
+            help="Also print tables by sentence length, distance to root, dependency length, "
+            "headed-span length, relation and UPOS, and the most confused relations. JSON always "
+            "has them.",
         ),
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed for comparing two systems.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed for comparing two systems.")] = 0,
     json_: Json = False,
 ) -> None:
-    """Score a parse against the gold treebank; with two parses, say if they differ.
+    """Score a parse against the gold treebank, or compare two parses.
 
-    Words and sentences may differ as long as the text is the same; they are then aligned by
-    characters as in the CoNLL 2018 shared task, and scores are F1. With `--subtypes strip` every
-    figure is that task's own. For two systems, the difference comes with a 95% interval (paired
+    Words and sentences may differ as long as the text is the same: they are aligned by characters
+    as in the CoNLL 2018 shared task, and scores are F1. With `--subtypes strip`, every score equals
+    that of the shared task. For two systems, the difference is shown with a 95% interval (paired
     bootstrap over sentences) and a p-value (approximate randomisation).
     """
     from headspan import scoring
     from headspan.scoring import report
 
     if [gold, system, system2].count("-") > 1:
-        raise HeadspanError("standard input, -, can be one of the files only")
+        raise HeadspanError("standard input (-) can be only one of the files")
     with conllu.read(gold) as gold_reader:
         sentences = list(with_progress(gold_reader, "gold sentences"))
 

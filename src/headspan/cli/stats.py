@@ -1,4 +1,4 @@
-"""headspan stats: what a treebank is made of."""
+"""headspan stats: describe treebanks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def stats(
     files: Annotated[list[str], typer.Argument(metavar="FILE…", help="CoNLL-U or CoNLL-X files.")],
     json_: Json = False,
 ) -> None:
-    """Describe treebanks: sizes, lengths, projectivity, labels, and what would break training."""
+    """Describe treebanks: size, lengths, projectivity, relations, and problems for training."""
     figures = []
     for name in files:
         with conllu.read(name, skip_bad=True) as reader:
@@ -48,7 +48,7 @@ def _print(console: Console, s: Stats) -> None:
     arcs, sentences = s.nonprojective_arcs, s.nonprojective_sentences
     for row in (
         ("sentences", f"{s.sentences:,}", ""),
-        ("words", f"{s.words:,}", f"{s.mean_length:.1f} a sentence"),
+        ("words", f"{s.words:,}", f"{s.mean_length:.1f} per sentence"),
         ("multiword tokens", f"{s.multiword_tokens:,}", ""),
         ("empty nodes", f"{s.empty_nodes:,}", ""),
         ("longest sentence", f"{s.longest:,}", escape(s.longest_place)),
@@ -59,20 +59,20 @@ def _print(console: Console, s: Stats) -> None:
     ):
         table.add_row(*row)
     show(console, table)
-    console.print("\n[bold]Words in a sentence[/bold]")
+    console.print("\n[bold]Sentences by number of words[/bold]")
     bins = list(s.histogram().items())
     while bins and not bins[-1][1]:
         bins.pop()
-    most = max((count for _, count in bins), default=1)
+    largest = max((count for _, count in bins), default=1)
     for name, count in bins:
-        bar = "█" * round(_BAR * count / most) or ("▏" if count else "")
+        bar = "█" * round(_BAR * count / largest) or ("▏" if count else "")
         console.print(f"{name:>8} {count:>8,} {bar}".rstrip())
     console.print()
     if not s.problems:
-        console.print("[green]Nothing that would break training.[/green]")
+        console.print("[green]No problems for training.[/green]")
     for name, problem in s.problems.items():
         console.print(
-            f"[red]{PROBLEMS[name]}: {problem.count:,}[/red]; the first: {escape(problem.first)}"
+            f"[red]{PROBLEMS[name]}: {problem.count:,}[/red] (first: {escape(problem.first)})"
         )
     console.print()
 

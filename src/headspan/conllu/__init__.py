@@ -1,12 +1,12 @@
-"""CoNLL-U and CoNLL-X: streaming, lossless, exact about what is wrong where.
+"""Read and write CoNLL-U and CoNLL-X: streaming, lossless, with errors that name the line.
 
     for sentence in conllu.read("train.conllu.gz"):
         ...
     conllu.write(sentences, "out.conllu")
 
-Reading holds one sentence at a time; writing what was read gives the same bytes. A CoNLL-X file
-(PTB and CTB come that way) becomes the same Sentence: CPOSTAG is `upos`, POSTAG is `xpos`, and
-PHEAD and PDEPREL, where they are filled, go to MISC as `PHEAD=…|PDEPREL=…`.
+Reading holds one sentence in memory at a time; writing what was read gives the same bytes. A
+CoNLL-X file (the usual format of PTB and CTB) gives the same Sentence objects: CPOSTAG is `upos`,
+POSTAG is `xpos`, and PHEAD and PDEPREL, if filled, go to MISC as `PHEAD=…|PDEPREL=…`.
 """
 
 from headspan.conllu.blocks import format_of_name

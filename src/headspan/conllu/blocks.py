@@ -1,8 +1,8 @@
-"""From the lines of one sentence to a Sentence, or to the reason why not.
+"""Turn the lines of one sentence into a Sentence, or say why they are not one.
 
-The usual sentence takes a quick way: split the lines, turn rows into columns, compare the IDs with
-the ones expected, look the heads up. Whatever does not pass is looked at row by row, either because
-it has multiword tokens and empty nodes or to say what is wrong with it.
+Most sentences take the fast path: split the lines, transpose rows into columns, compare the IDs
+with 1…n, look up the heads. A sentence that does not fit is examined row by row, either because it
+has multiword tokens or empty nodes, or to find out what is wrong with it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
-from headspan.conllu import projective
+from headspan.conllu import projective_columns
 from headspan.conllu.conllu_error import ConlluError
 from headspan.conllu.numerals import head_of, word_ids
 from headspan.conllu.sentence import EmptyNode, Format, Layout, MultiwordToken, Sentence
@@ -25,17 +25,17 @@ _SPACES = re.compile(" +")
 
 
 class Block(NamedTuple):
-    """The lines of one sentence as bytes, and what stands around them."""
+    """The lines of one sentence as bytes, and the blank lines around them."""
 
     start: int
-    """The number of the first line."""
+    """The line number of its first line."""
     before: bytes
     lines: list[bytes]
     blanks: bytes
 
 
 class BlockParser:
-    """Turns the blocks of one file into sentences; knows the file's name and format."""
+    """Turns the blocks of one file into sentences, given the file's name and format."""
 
     def __init__(self, name: str, format: Format | None) -> None:
         self.name = name
@@ -43,7 +43,7 @@ class BlockParser:
         self._reading_as = format
 
     def sentence(self, block: Block) -> Sentence:
-        """The sentence that a block spells. Raises ConlluError."""
+        """Return the sentence in a block. Raises ConlluError."""
         if not block.lines:
             blank = (block.before + block.blanks).decode()
             return Sentence(*((),) * 9, layout=Layout(blank, "\n", ""))
@@ -61,10 +61,10 @@ class BlockParser:
             if ends == "\n" and after == "\n\n" and not block.before
             else Layout(block.before.decode(), ends, after)
         )
-        words = 0
-        while words < len(lines) and lines[words].startswith("#"):
-            words += 1
-        return self._annotated(lines, words, block.start, layout)
+        comment_lines = 0
+        while comment_lines < len(lines) and lines[comment_lines].startswith("#"):
+            comment_lines += 1
+        return self._annotated(lines, comment_lines, block.start, layout)
 
     def _decoded(self, block: Block) -> str:
         raw = b"".join(block.lines)
@@ -77,9 +77,12 @@ class BlockParser:
             line = block.start + raw.count(b"\n", 0, error.start)
             self._fail(line, f"the byte 0x{raw[error.start]:02x}, which is not UTF-8", "UTF-8")
 
-    def _annotated(self, lines: list[str], words: int, start: int, layout: Layout) -> Sentence:
-        """A Sentence from its lines, of which the first `words` are comments."""
-        comments, lines, start = tuple(lines[:words]), lines[words:], start + words
+    def _annotated(
+        self, lines: list[str], comment_lines: int, start: int, layout: Layout
+    ) -> Sentence:
+        """Return a Sentence from its lines; the first `comment_lines` are comments."""
+        comments, lines = tuple(lines[:comment_lines]), lines[comment_lines:]
+        start += comment_lines
         self._reading_as = self.format or _recognised(lines, self.name)
         rows = [line.split("\t") for line in lines]
         if self._reading_as == "conllx":
@@ -90,27 +93,27 @@ class BlockParser:
         for offset, row in enumerate(rows):
             if len(row) != 10:
                 self._wrong_columns(start + offset, lines[offset], len(row))
-        places: Sequence[int] = range(start, start + len(rows))
+        line_numbers: Sequence[int] = range(start, start + len(rows))
         multiwords: list[MultiwordToken] = []
         empty_nodes: list[EmptyNode] = []
         columns = tuple(zip(*rows, strict=True)) if rows else ((),) * 10
         if columns[0] != word_ids(len(rows)):
             if self._reading_as == "conllx":
                 self._wrong_ids(columns[0], start)
-            places, rows, multiwords, empty_nodes = self._sorted_rows(rows, start)
+            line_numbers, rows, multiwords, empty_nodes = self._sorted_rows(rows, start)
             columns = tuple(zip(*rows, strict=True)) if rows else ((),) * 10
         _, forms, lemmas, upos, xpos, feats, spelled_heads, deprels, deps, misc = columns
         try:
             heads = tuple(map(head_of.__getitem__, spelled_heads))
         except KeyError:
-            self._wrong_head(spelled_heads, places)
+            self._wrong_head(spelled_heads, line_numbers)
         if heads and max(heads) > len(heads):
-            self._wrong_head(spelled_heads, places)
+            self._wrong_head(spelled_heads, line_numbers)
         if self._reading_as == "conllx":
-            for line, head in zip(places, deps, strict=True):
-                if "|" in head:  # which MISC could not give back
+            for line, head in zip(line_numbers, deps, strict=True):
+                if "|" in head:  # MISC could not tell where it ends
                     self._fail(line, f"the PHEAD {shown(head)}", "a number, or _")
-            deps, misc = ("_",) * len(heads), tuple(map(projective.to_misc, deps, misc))
+            deps, misc = ("_",) * len(heads), tuple(map(projective_columns.to_misc, deps, misc))
         if heads:
             self.format = self._reading_as
         return Sentence(
@@ -121,8 +124,8 @@ class BlockParser:
     def _sorted_rows(
         self, rows: list[list[str]], start: int
     ) -> tuple[list[int], list[list[str]], list[MultiwordToken], list[EmptyNode]]:
-        """Words, multiword tokens and empty nodes apart; their order is checked on the way."""
-        places: list[int] = []
+        """Separate words, multiword tokens and empty nodes, and check their order."""
+        line_numbers: list[int] = []
         words: list[list[str]] = []
         multiwords: list[MultiwordToken] = []
         empty_nodes: list[EmptyNode] = []
@@ -131,7 +134,7 @@ class BlockParser:
             name, columns = row[0], tuple(row[1:])
             after_range = bool(multiwords) and multiwords[-1].first == len(words) + 1
             if name == expected[len(words)]:
-                places.append(line)
+                line_numbers.append(line)
                 words.append(row)
             elif (match := _RANGE.fullmatch(name)) and not after_range:
                 first, last = int(match[1]), int(match[2])
@@ -148,51 +151,53 @@ class BlockParser:
             elif (match := _DECIMAL.fullmatch(name)) and not after_range:
                 after, number = int(match[1]), int(match[2])
                 same = empty_nodes and empty_nodes[-1].after == after
-                wanted = empty_nodes[-1].number + 1 if same else 1
-                if (after, number) != (len(words), wanted):
-                    self._fail(line, f"the empty node {name}", f"{len(words)}.{wanted}")
+                expected_number = empty_nodes[-1].number + 1 if same else 1
+                if (after, number) != (len(words), expected_number):
+                    self._fail(line, f"the empty node {name}", f"{len(words)}.{expected_number}")
                 empty_nodes.append(EmptyNode(after, number, columns))
             else:
                 self._fail(line, f"the ID {shown(name)}", f"the ID {len(words) + 1}")
         if multiwords and multiwords[-1].last > len(words):
             first, last, _ = multiwords[-1]
-            line = places[first - 1] - 1 if first <= len(words) else start + len(rows) - 1
+            line = line_numbers[first - 1] - 1 if first <= len(words) else start + len(rows) - 1
             self._fail(
                 line, f"the range {first}-{last}", f"one that ends at {len(words)} or before"
             )
-        return places, words, multiwords, empty_nodes
+        return line_numbers, words, multiwords, empty_nodes
 
     def _wrong_columns(self, line: int, text: str, count: int) -> NoReturn:
         if text.startswith("#"):
-            self._fail(line, "a comment after the first word", "comments before the words only")
+            self._fail(line, "a comment after the first word", "comments only before the words")
         if not text.strip():
-            self._fail(line, "a line of white space", "ten columns, or an empty line")
-        between = "by spaces or tabs" if self._reading_as == "conllx" else "by tabs"
+            self._fail(line, "a line of only white space", "ten columns, or an empty line")
+        separator = "by spaces or tabs" if self._reading_as == "conllx" else "by tabs"
         columns = "1 column" if count == 1 else f"{count} columns"
-        self._fail(line, f"{columns} in {shown(text)}", f"10 columns separated {between}")
+        self._fail(line, f"{columns} in {shown(text)}", f"10 columns separated {separator}")
 
     def _wrong_ids(self, names: tuple[str, ...], start: int) -> NoReturn:
         expected = word_ids(len(names))
         at = next(k for k, name in enumerate(names) if name != expected[k])
         self._fail(start + at, f"the ID {shown(names[at])}", f"the ID {expected[at]}")
 
-    def _wrong_head(self, heads: tuple[str, ...], places: Sequence[int]) -> NoReturn:
+    def _wrong_head(self, heads: tuple[str, ...], line_numbers: Sequence[int]) -> NoReturn:
         n = len(heads)
-        for head, line in zip(heads, places, strict=True):
+        for head, line in zip(heads, line_numbers, strict=True):
             if head == "_" or (head in head_of and head_of[head] <= n):
                 continue
-            what = "outside the sentence" if _NUMBER.fullmatch(head) else "that is not a number"
-            self._fail(line, f"the head {shown(head)} {what}", f"0 to {n}, or _")
-        raise AssertionError("a wrong head was reported where all are right")
+            problem = "outside the sentence" if _NUMBER.fullmatch(head) else "that is not a number"
+            self._fail(line, f"the head {shown(head)} {problem}", f"0 to {n}, or _")
+        raise AssertionError("a wrong head was reported, but all heads are right")
 
     def _fail(self, line: int, found: str, expected: str) -> NoReturn:
-        note = " (it was read as CoNLL-X)" if self._reading_as == "conllx" else ""
+        note = " (the file was read as CoNLL-X)" if self._reading_as == "conllx" else ""
         raise ConlluError(self.name, line, found, expected + note)
 
 
 def _line_ends(lines: list[str], last: str) -> tuple[list[str], str | tuple[str, ...], str]:
-    """The lines without their carriage returns; what ended all but the last, one string if they
-    agree; and what ended the last, where `last` is its line feed if it has one.
+    """Split carriage returns from lines: the bare lines, their line ends, and the last line's end.
+
+    The line ends of all but the last line are one string if they agree. `last` is the line feed of
+    the last line, if it has one.
     """
     returns = ["\r" if line.endswith("\r") else "" for line in lines]
     bare = [line.removesuffix("\r") for line in lines]
@@ -202,7 +207,7 @@ def _line_ends(lines: list[str], last: str) -> tuple[list[str], str | tuple[str,
 
 
 def _recognised(lines: list[str], name: str) -> Format | None:
-    """The format of a file, from its first sentence; None while there was no word."""
+    """Guess the format of a file from its first sentence; None as long as there was no word."""
     if not lines:
         return None
     if not any("\t" in line for line in lines):
@@ -217,6 +222,6 @@ def _recognised(lines: list[str], name: str) -> Format | None:
 
 
 def format_of_name(name: str) -> Format:
-    """The format that a file's name speaks for."""
+    """Return the format that a file's name suggests."""
     bare = name.removesuffix(".gz").removesuffix(".xz")
     return "conllx" if bare.endswith((".conllx", ".conll")) else "conllu"

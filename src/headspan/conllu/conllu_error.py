@@ -1,10 +1,10 @@
-"""What is wrong in a CoNLL file, and where."""
+"""The error that describes a mistake in a CoNLL file."""
 
 from headspan.plumbing.errors import HeadspanError
 
 
 class ConlluError(HeadspanError):
-    """Something in a CoNLL file is wrong: where it stands, what was found, what was expected."""
+    """A mistake in a CoNLL file: its file and line, what was found and what was expected."""
 
     def __init__(self, file: str, line: int, found: str, expected: str) -> None:
         super().__init__(f"{file}:{line}: found {found}; expected {expected}")

@@ -1,4 +1,4 @@
-"""Reading CoNLL-U and CoNLL-X, one sentence at a time."""
+"""Read CoNLL-U and CoNLL-X, one sentence at a time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import io
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
-from types import TracebackType
 from typing import IO, BinaryIO, cast
 
 from headspan.conllu.blocks import Block, BlockParser
@@ -23,8 +22,8 @@ from headspan.plumbing.files import (
 )
 
 _BOM = b"\xef\xbb\xbf"
-_BLANK = frozenset((b"\n", b"\r\n", b"\r"))  # the last at the end of a file only
-_ERRORS_KEPT = 100
+_BLANK = frozenset((b"\n", b"\r\n", b"\r"))  # the last only at the end of a file
+_MAX_ERRORS = 100
 
 
 def read(
@@ -33,19 +32,21 @@ def read(
     format: Format | None = None,
     skip_bad: bool = False,
 ) -> Reader:
-    """The sentences of a CoNLL file, one at a time.
+    """Read the sentences of a CoNLL file, one at a time.
 
     source: a path (`-` is standard input; gzip and xz are unpacked) or an open file of bytes or
-        text. For a string that holds the sentences themselves there is `parse`.
-    format: `conllu` or `conllx`; None recognises it from the first word, then from the file's name.
-    skip_bad: leave out sentences that are not well-formed instead of raising ConlluError; the
-        reader counts them in `skipped` and keeps the first hundred errors in `errors`.
+        text. To read sentences from a string, use `parse`.
+    format: `conllu` or `conllx`; None recognises it from the first word, else from the file's name.
+    skip_bad: skip malformed sentences instead of raising ConlluError; the reader counts them in
+        `skipped` and keeps the first hundred errors in `errors`.
     """
     opened = ExitStack()
     if isinstance(source, str | os.PathLike):
         name = input_name(source)
         if "\n" in name:
-            raise HeadspanError("expected the name of a file, not its text: for that, use parse")
+            raise HeadspanError(
+                "expected the name of a file, not its text; to read a text, use parse"
+            )
         source = open_input(source, opened)
     elif not hasattr(source, "read"):
         raise HeadspanError(f"expected a path or an open file, not {type(source).__name__}")
@@ -57,14 +58,14 @@ def read(
 
 
 def parse(text: str, *, format: Format | None = None, skip_bad: bool = False) -> Reader:
-    """The sentences of a string in CoNLL-U or CoNLL-X. Options as for `read`."""
+    """Read the sentences of a string in CoNLL-U or CoNLL-X. The options are those of `read`."""
     return Reader(io.StringIO(text, newline="\n"), name="text", format=format, skip_bad=skip_bad)
 
 
 class Reader(Iterator[Sentence]):
     """An iterator over the sentences of one source.
 
-    What `read` opened is closed at the end; a `with` block closes it sooner.
+    A file that `read` opened is closed at the end, or earlier by a `with` block.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class Reader(Iterator[Sentence]):
 
     @property
     def format(self) -> Format | None:
-        """The format: as asked for, or as recognised once a word was read."""
+        """The format that was asked for, or that was recognised once a word had been read."""
         return self._parser.format
 
     def __next__(self) -> Sentence:
@@ -101,7 +102,7 @@ class Reader(Iterator[Sentence]):
                     self.close()
                     raise
                 self.skipped += 1
-                if len(self.errors) < _ERRORS_KEPT:
+                if len(self.errors) < _MAX_ERRORS:
                     self.errors.append(error)
         self.close()
         raise StopIteration
@@ -109,16 +110,11 @@ class Reader(Iterator[Sentence]):
     def __enter__(self) -> Reader:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """Read no further; close the source if it was opened here."""
+        """Stop reading; close the source if `read` opened it."""
         self._blocks = iter(())
         self._opened.close()
 
@@ -127,7 +123,7 @@ class Reader(Iterator[Sentence]):
 
 
 def _blocks(stream: IO[bytes] | IO[str], name: str) -> Iterator[Block]:
-    """The lines of each sentence, with the blank lines that follow it."""
+    """Yield the lines of each sentence, with the blank lines that follow it."""
     lines = _lines(stream, name)
     first = next(lines, b"")
     before = _BOM if first.startswith(_BOM) else b""
@@ -156,25 +152,25 @@ def _lines(stream: IO[bytes] | IO[str], name: str) -> Iterator[bytes]:
         for line in _byte_lines(stream):
             yield line
             number += 1
-    except UnicodeDecodeError as error:  # of a text file that decodes ahead of what it gave
-        found = f"text that is not UTF-8 in this line or a later one ({error.reason})"
+    except UnicodeDecodeError as error:  # a text file decodes ahead of the line it returns
+        found = f"text that is not UTF-8 on this line or a later one ({error.reason})"
         raise ConlluError(name, number, found, "UTF-8") from error
     except UNREADABLE as error:
-        found = f"an end of the readable data ({error})"
-        raise ConlluError(name, number, found, "a whole file") from error
+        found = f"the end of the readable data ({error})"
+        raise ConlluError(name, number, found, "a complete file") from error
 
 
 def _byte_lines(stream: IO[bytes] | IO[str]) -> Iterator[bytes]:
-    """The lines as bytes, cut at line feeds only: text files may also cut at carriage returns."""
+    """Yield the lines as bytes, split only at line feeds; a text file may split elsewhere, too."""
     if not is_text(stream):
-        for line in cast(IO[bytes], stream):  # noqa: UP028 (it would close the files of others)
+        for line in cast(IO[bytes], stream):  # noqa: UP028 (it would close the caller's file)
             yield line
         return
     rest = ""
     while piece := cast(IO[str], stream).read(1 << 16):
         *lines, rest = (rest + piece).split("\n")
         for text in lines:
-            yield text.encode(errors="surrogatepass") + b"\n"  # for the parser to complain of
+            yield text.encode(errors="surrogatepass") + b"\n"  # the parser will report it
     if rest:
         yield rest.encode(errors="surrogatepass")
 

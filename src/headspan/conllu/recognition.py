@@ -1,4 +1,4 @@
-"""Whether a file is CoNLL at all, seen from its first lines."""
+"""Tell from its first lines whether a file is CoNLL at all."""
 
 import re
 
@@ -7,7 +7,7 @@ _COMMENT = re.compile(rb"# *(sent_id|text|newdoc|newpar|global\.columns)\b")
 
 
 def looks_like_conll(start: bytes) -> bool:
-    """Whether a file that begins so is CoNLL-U or CoNLL-X: a word's columns behind any comments."""
+    """Tell whether a file that begins like this is CoNLL: comments, then the columns of a word."""
     lines = start.removeprefix(b"\xef\xbb\xbf").splitlines()
     for line in lines:
         if line.strip() and not line.startswith(b"#"):

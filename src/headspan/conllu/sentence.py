@@ -1,4 +1,4 @@
-"""Sentence: one sentence of a treebank, immutable, a tuple a column, nothing of its file lost."""
+"""Sentence: an immutable sentence of a treebank, one tuple per column, nothing lost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headspan.plumbing.errors import HeadspanError
 Format: TypeAlias = Literal["conllu", "conllx"]
 
 NO_HEAD = -1
-"""What `Sentence.heads` holds where the file says `_`."""
+"""The value in `Sentence.heads` where the file has `_`."""
 
 
 _COLUMNS = (
@@ -22,14 +22,14 @@ _COLUMNS = (
 
 
 class MultiwordToken(NamedTuple):
-    """A token of several words, such as French *du* over *de* and *le*: the line `3-4`."""
+    """A token of several words, such as French *du* for *de* and *le*: the line `3-4`."""
 
     first: int
-    """The first word under it."""
+    """Its first word."""
     last: int
-    """The last word under it."""
+    """Its last word."""
     columns: tuple[str, ...]
-    """Its nine columns from FORM to MISC as they stand in the file."""
+    """Its nine columns from FORM to MISC, as in the file."""
 
     @property
     def form(self) -> str:
@@ -41,14 +41,14 @@ class MultiwordToken(NamedTuple):
 
 
 class EmptyNode(NamedTuple):
-    """A node of the enhanced graph that is no word: the line `8.1`."""
+    """A node of the enhanced graph that is not a word: the line `8.1`."""
 
     after: int
-    """The word before it, 0 at the start of the sentence: the 8 of `8.1`."""
+    """The word before it, or 0 at the start of the sentence: the 8 of `8.1`."""
     number: int
     """The 1 of `8.1`."""
     columns: tuple[str, ...]
-    """Its nine columns from FORM to MISC as they stand in the file."""
+    """Its nine columns from FORM to MISC, as in the file."""
 
     @property
     def form(self) -> str:
@@ -56,7 +56,7 @@ class EmptyNode(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A stretch of the text: a word, or a multiword token."""
+    """A piece of the text: a word, or a multiword token."""
 
     first: int
     last: int
@@ -70,21 +70,21 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the white space of the file went, so that writing gives the same bytes back."""
+    """The white space around a sentence in its file, so that writing gives back the same bytes."""
 
     before: str = ""
-    """A byte-order mark and blank lines ahead of the file's first sentence."""
+    """A byte-order mark and blank lines before the file's first sentence."""
     newline: str | tuple[str, ...] = "\n"
-    """What ends a line but the last; one for each where a sentence mixes them."""
+    """The end of every line but the last; a tuple if the sentence mixes them."""
     after: str = "\n\n"
-    """What follows the last line: its own line end and the blank lines."""
+    """The end of the last line and the blank lines after it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of n words with their annotation. Index k−1 of a column belongs to word k.
+    """A sentence of n words and their annotation. Index k−1 of a column belongs to word k.
 
-    Columns hold what the file holds, `_` included; only `heads` are numbers: 0 for the root and
+    Columns hold the strings of the file, `_` included. Only `heads` are numbers: 0 for the root and
     NO_HEAD (−1) for `_`. A block of comments without words is a Sentence of length 0.
     """
 
@@ -98,7 +98,7 @@ class Sentence:
     deps: tuple[str, ...]
     misc: tuple[str, ...]
     comments: tuple[str, ...] = ()
-    """The comment lines, `#` included."""
+    """The comment lines, with their `#`."""
     multiwords: tuple[MultiwordToken, ...] = ()
     empty_nodes: tuple[EmptyNode, ...] = ()
     layout: Layout = field(default=Layout(), compare=False, repr=False)
@@ -131,7 +131,7 @@ class Sentence:
         lemmas: Iterable[str] | None = None,
         comments: Iterable[str] = (),
     ) -> Sentence:
-        """A sentence made of words, and of as much annotation as there is."""
+        """Make a sentence from its words and any annotation there is."""
         words = tuple(forms)
         empty = ("_",) * len(words)
         bare = cls(
@@ -146,9 +146,9 @@ class Sentence:
         )
 
     def with_parse(self, heads: Iterable[SupportsIndex], deprels: Iterable[str]) -> Sentence:
-        """The same sentence with this tree in HEAD and DEPREL; all else stays, DEPS too.
+        """Return the sentence with this tree in HEAD and DEPREL; all else stays, including DEPS.
 
-        heads: n numbers from 0 (the root) to n, or NO_HEAD. deprels: n labels.
+        heads: n numbers from 0 (the root) to n, or NO_HEAD. deprels: n relations.
         """
         try:
             new = tuple(map(index, heads))
@@ -171,7 +171,7 @@ class Sentence:
         feats: Iterable[str] | None = None,
         lemmas: Iterable[str] | None = None,
     ) -> Sentence:
-        """The same sentence with these tags; a column that is not given stays."""
+        """Return the sentence with these tags; columns that are not given stay."""
         return replace(
             self,
             upos=self.upos if upos is None else self._column("upos", upos),
@@ -187,11 +187,11 @@ class Sentence:
         for word, value in enumerate(column, 1):
             if not isinstance(value, str):
                 raise HeadspanError(f"{name} of word {word} is {value!r}; expected a string")
-        return tuple(map(str, column))  # a string of NumPy becomes an ordinary one
+        return tuple(map(str, column))  # strings of NumPy become plain ones
 
     @property
     def tokens(self) -> tuple[Token, ...]:
-        """The text's tokens in order: multiword tokens, and the words under none."""
+        """The tokens of the text in order: multiword tokens, and words outside of any."""
         return tuple(self._tokens())
 
     def _tokens(self) -> Iterator[Token]:
@@ -206,7 +206,7 @@ class Sentence:
         return Token(k, k, self.forms[k - 1], self.misc[k - 1])
 
     def comment(self, key: str) -> str | None:
-        """The value of the comment `# key = value`, or None."""
+        """Return the value of the comment `# key = value`, or None."""
         for line in self.comments:
             name, equals, value = line[1:].partition("=")
             if equals and name.strip() == key:
@@ -219,21 +219,21 @@ class Sentence:
 
     @property
     def text(self) -> str:
-        """The comment `# text`; where there is none, the tokens put together by `SpaceAfter=No`."""
+        """The comment `# text`; if there is none, the tokens joined as `SpaceAfter=No` says."""
         stated = self.comment("text")
         if stated is not None:
             return stated
         return "".join(t.form + " " * t.space_after for t in self._tokens()).rstrip(" ")
 
     def _repr_html_(self) -> str:
-        """The tree, drawn in a notebook."""
-        from headspan.render import arcs_html  # reading a treebank should not wait for it
+        """Draw the tree in a notebook."""
+        from headspan.render import arcs_html  # reading a treebank does not need it
 
         return arcs_html(self)
 
     @property
     def enhanced(self) -> tuple[tuple[tuple[str, str], ...], ...]:
-        """The enhanced dependencies in DEPS, word by word: pairs of head ID and relation."""
+        """The enhanced dependencies in DEPS: for each word, pairs of head ID and relation."""
         return tuple(_enhanced(deps) for deps in self.deps)
 
 

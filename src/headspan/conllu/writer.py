@@ -1,4 +1,4 @@
-"""Writing CoNLL-U and CoNLL-X."""
+"""Write CoNLL-U and CoNLL-X."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import IO, cast
 
-from headspan.conllu import projective
+from headspan.conllu import projective_columns
 from headspan.conllu.numerals import spelled, word_ids
 from headspan.conllu.sentence import NO_HEAD, Format, Sentence
 from headspan.plumbing.errors import HeadspanError, check_choice, shown
@@ -22,41 +22,39 @@ def write(
 ) -> int:
     """Write sentences and return how many there were.
 
-    target: a path (`-` is standard output; `.gz` and `.xz` are compressed), which appears only when
-        it is complete, or an open file of bytes or text.
-    format: `conllx` leaves out what CoNLL-X has no place for: comments, multiword tokens, empty
-        nodes, DEPS and MISC.
-    overwrite: False refuses a path that exists.
+    target: a path (`-` is standard output; `.gz` and `.xz` are compressed) or an open file of bytes
+        or text. A file appears under its name only when it is complete.
+    format: `conllx` leaves out what CoNLL-X cannot hold: comments, multiword tokens, empty nodes,
+        DEPS and MISC.
+    overwrite: False refuses to replace an existing file.
     """
     if isinstance(target, str | os.PathLike):
         with open_output(target, overwrite=overwrite) as stream:
             return write(sentences, stream, format=format)
+    takes_text = is_text(target)
     count = 0
-    if is_text(target):
-        for text in _texts(sentences, format):
-            cast(IO[str], target).write(text)
-            count += 1
-        return count
-    binary = cast(IO[bytes], target)
     for text in _texts(sentences, format):
-        binary.write(_encoded(text))
+        if takes_text:
+            cast(IO[str], target).write(text)
+        else:
+            cast(IO[bytes], target).write(_encoded(text))
         count += 1
     return count
 
 
 def to_text(sentences: Iterable[Sentence], *, format: Format = "conllu") -> str:
-    """The sentences as one string in CoNLL-U or CoNLL-X."""
+    """Return the sentences as one string in CoNLL-U or CoNLL-X."""
     return "".join(_texts(sentences, format))
 
 
 def _texts(sentences: Iterable[Sentence], format: Format) -> Iterator[str]:
-    """The text of each sentence, such that together they are a file.
+    """Yield the text of each sentence; together they make up a valid file.
 
-    The first sentence brings what stood at the start of its file along; one that was the last of
-    its file, perhaps without a blank line, gets it when another follows.
+    Only the first sentence keeps what was before it in its file. A sentence that was the last of
+    its file may lack the blank line after it; it is added when another sentence follows.
     """
     check_choice("format", format, Format)
-    owed = ""
+    missing = ""
     first = True
     for sentence in sentences:
         if format == "conllx" and not len(sentence):
@@ -75,23 +73,23 @@ def _texts(sentences: Iterable[Sentence], format: Format) -> Iterator[str]:
             body = newline.join(lines) + layout.after
         if "\r" in body:
             _check_returns(lines, ends)
-        yield owed + before + body
-        owed = _owed(layout.after, newline) if lines else _owed(before + body, "")
+        yield missing + before + body
+        missing = _missing_end(layout.after, newline) if lines else _missing_end(before + body, "")
         first = False
 
 
-def _owed(written: str, newline: str) -> str:
-    """What must follow before another sentence does: the rest of a line end, a blank line."""
+def _missing_end(written: str, newline: str) -> str:
+    """Return what is still missing before the next sentence: half a line end, a blank line."""
     half = written.endswith("\r")
     return "\n" * half + newline * max(0, 2 - half - written.count("\n"))
 
 
 def _check_returns(lines: list[str], ends: tuple[str, ...]) -> None:
-    """Refuse a carriage return that would be read as part of the end of its line."""
+    """Reject a carriage return that would be read as part of its line's end."""
     for line, end in zip(lines, ends, strict=False):
         if line.endswith("\r") and not end.startswith("\r"):
             raise HeadspanError(
-                f"the line {shown(line)} ends in a carriage return, which CoNLL has no place for"
+                f"the line {shown(line)} ends in a carriage return, which CoNLL cannot hold"
             )
 
 
@@ -99,7 +97,7 @@ def _conllu_lines(sentence: Sentence) -> list[str]:
     n = len(sentence)
     rows = _rows(sentence, sentence.deps, sentence.misc)
     if sentence.multiwords or sentence.empty_nodes:
-        extra: list[list[str]] = [[] for _ in range(n + 1)]  # what follows word k
+        extra: list[list[str]] = [[] for _ in range(n + 1)]  # the lines after word k
         for after, number, columns in sentence.empty_nodes:
             extra[after].append("\t".join((f"{after}.{number}", *columns)))
         for first, last, columns in sentence.multiwords:
@@ -111,7 +109,7 @@ def _conllu_lines(sentence: Sentence) -> list[str]:
 
 
 def _conllx_lines(sentence: Sentence) -> list[str]:
-    pairs = [projective.from_misc(misc) for misc in sentence.misc]
+    pairs = [projective_columns.from_misc(misc) for misc in sentence.misc]
     rows = _rows(sentence, [head for head, _ in pairs], [relation for _, relation in pairs])
     _check(sentence, rows)
     return rows
@@ -119,16 +117,16 @@ def _conllx_lines(sentence: Sentence) -> list[str]:
 
 def _rows(sentence: Sentence, ninth: Iterable[str], tenth: Iterable[str]) -> list[str]:
     s = sentence
-    ids = word_ids(len(s))  # also makes sure that every head of this length can be spelled
+    ids = word_ids(len(s))  # also extends the table of heads to this length
     if s.heads and not NO_HEAD <= min(s.heads) <= max(s.heads) <= len(s):
-        raise HeadspanError(f"a head lies outside the sentence of {len(s)} words: {s.heads}")
+        raise HeadspanError(f"a head is outside the sentence of {len(s)} words: {s.heads}")
     heads = map(spelled.__getitem__, s.heads)
     columns = (ids, s.forms, s.lemmas, s.upos, s.xpos, s.feats, heads, s.deprels, ninth, tenth)
     return list(map("\t".join, zip(*columns, strict=True)))
 
 
 def _check(sentence: Sentence, rows: list[str]) -> None:
-    """Refuse to write what could not be read again."""
+    """Reject what could not be read again."""
     for line in sentence.comments:
         if not line.startswith("#") or "\n" in line or "\0" in line:
             raise HeadspanError(f"the comment {shown(line)} is not one line that starts with #")
@@ -146,7 +144,7 @@ def _check(sentence: Sentence, rows: list[str]) -> None:
             if any(mark in value for mark in "\t\n\0"):
                 raise HeadspanError(
                     f"word {word} has a tab, line end or NUL in {shown(value)}, "
-                    "which CoNLL has no place for"
+                    "which CoNLL cannot hold"
                 )
     raise HeadspanError("a multiword token or empty node has a tab, line end or NUL in a column")
 

@@ -16,6 +16,7 @@ from headspan.conllu import Sentence
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.files import open_output
 from headspan.scoring import BREAKDOWNS, Bins, Evaluation, Punct, Score, breakdown, score
+from headspan.scoring.significance import bootstrap_weights, confidence_interval
 
 FIGURE_4: Mapping[str, str] = {
     "sentence_length": "uas",
@@ -26,7 +27,6 @@ FIGURE_4: Mapping[str, str] = {
 """The paper's four plots and what they show."""
 BARS: Mapping[str, str] = {"relation": "las", "upos": "las"}
 """What is shown as differences between two systems."""
-_ROWS = 100  # resamples drawn at once, to bound memory
 
 
 @dataclass(frozen=True)
@@ -156,12 +156,8 @@ def _scores(system: System, by: str, measure: str, bins: Bins | None = None) -> 
 
 def _interval(drawn: npt.NDArray[np.float64]) -> tuple[list[float], list[float]]:
     """The 95% interval of each column, over the draws in which it has something."""
-    ends: tuple[list[float], list[float]] = ([], [])
-    for column in drawn.T:
-        some = column[~np.isnan(column)]
-        for end, percent in zip(ends, (2.5, 97.5), strict=True):
-            end.append(float(np.percentile(some, percent)) if len(some) else 0.0)
-    return ends
+    ends = [confidence_interval(column[~np.isnan(column)]) for column in drawn.T]
+    return [low for low, _ in ends], [high for _, high in ends]
 
 
 def _counts(
@@ -181,14 +177,11 @@ def _counts(
 def _resampled(counts: npt.NDArray[np.float64], samples: int, seed: int) -> npt.NDArray[np.float64]:
     """(samples, rows): F1 with sentences drawn again; the same draws for the same seed."""
     n, rows, _ = counts.shape
-    rng = np.random.default_rng(seed)
     flat = counts.reshape(n, -1)
-    parts = []
-    for start in range(0, samples, _ROWS):
-        size = min(_ROWS, samples - start)
-        drawn = rng.integers(0, n, (size, n)) + n * np.arange(size)[:, None]
-        weight = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(float)
-        parts.append(_f1((weight @ flat).reshape(size, rows, 4)))
+    parts = [
+        _f1((weights @ flat).reshape(len(weights), rows, 4))
+        for weights in bootstrap_weights(n, samples, np.random.default_rng(seed))
+    ]
     return np.concatenate(parts)
 
 

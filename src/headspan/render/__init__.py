@@ -1,15 +1,16 @@
-"""Pictures of trees, in a terminal and as SVG, of whatever has the columns of a Sentence."""
+"""Draw trees in a terminal and as SVG, from any object with the columns of a Sentence."""
 
 from headspan.render.arcs import arcs_drawing
-from headspan.render.drawable import Drawable, confidences
+from headspan.render.drawable import Drawable, View, confidences
 from headspan.render.spans import spans_drawing
 from headspan.render.style import stylesheet
 from headspan.render.svg import scrolling, to_svg
-from headspan.render.terminal import draw_spans
+from headspan.render.terminal_spans import draw_spans
 from headspan.render.terminal_tree import draw_tree
 
 __all__ = [
     "Drawable",
+    "View",
     "arcs_html",
     "arcs_svg",
     "confidences",
@@ -21,24 +22,28 @@ __all__ = [
 
 
 def arcs_svg(sentence: Drawable, *, other: Drawable | None = None, styled: bool = True) -> str:
-    """The dependency arcs of a sentence as a standalone `<svg>`.
+    """Draw the dependency arcs of a sentence as a standalone `<svg>`.
 
-    The confidences of a Parse, or `Confidence=` in MISC, show as weight and colour. other: another
-    tree over the same words; where it differs, its arcs are drawn dashed below the words. A word
-    without a head has no arc. styled: False leaves out the `stylesheet()`, for a page that has it.
+    The confidences of a Parse, or those of `Confidence=` in MISC, set the weight and colour of
+    arcs. A word without a head has no arc.
+
+    other: another tree over the same words; arcs that differ are drawn dashed below the words.
+    styled: False omits the `stylesheet()`, for pages that include it themselves.
     """
     return to_svg(arcs_drawing(sentence, other=other), styled=styled)
 
 
 def spans_svg(sentence: Drawable, *, styled: bool = True) -> str:
-    """The headed spans of a sentence as a standalone `<svg>`: nested rectangles, one a word.
+    """Draw the headed spans of a sentence as a standalone `<svg>`: one rectangle per word, nested.
 
-    In a tree that is not projective, a word's rectangle can be broken into pieces. Raises TreeError
-    if the heads are no tree. styled: False leaves out the `stylesheet()`, for a page that has it.
+    In a non-projective tree, a word's rectangle can be broken into pieces. Raises TreeError if the
+    heads do not form a tree.
+
+    styled: False omits the `stylesheet()`, for pages that include it themselves.
     """
     return to_svg(spans_drawing(sentence), styled=styled)
 
 
 def arcs_html(sentence: Drawable) -> str:
-    """The dependency arcs in a box that scrolls, to stand in a page or a notebook."""
+    """Draw the dependency arcs in a scrolling box, for a web page or a notebook."""
     return scrolling(arcs_svg(sentence))

@@ -1,4 +1,4 @@
-"""Dependency arcs over the words, and under them those of another tree."""
+"""Dependency arcs above the words, and those of another tree below them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from headspan.render.widths import visible
 from headspan.render.words import legend, legend_width, measured, word_row
 from headspan.tree import TreeError, nonprojective_arcs
 
-_LEVEL = 19.0  # from line to line
-_FIRST = 20.0  # from the words to the lowest line
+_LEVEL = 19.0  # between two levels
+_FIRST = 20.0  # from the words to the lowest level
 _CORNER = 7.0
-_TIP = 6.5  # the length of an arrow's tip
+_TIP = 6.5  # the length of an arrowhead
 _MARGIN = 16.0
-_GAP = 16.0  # at least, between words
+_GAP = 16.0  # between words, at least
 _LEGEND = 22.0
-_ABOVE, _BELOW = 4.5, 13.0  # from a line to where the letters on it stand, or those under it
-_LABEL = 16.0  # the room for a label
+_ABOVE, _BELOW = 4.5, 13.0  # from a line to the baseline of the label above or below it
+_LABEL = 16.0  # the height of a label
 
 _MEANINGS = {
     "arc": "in both trees",
@@ -44,8 +44,8 @@ class _Tree:
 
     sentence: Drawable
     kinds: dict[int, str]
-    """For each dependent whose arc is drawn, what kind it is."""
-    chances: list[float | None]
+    """The kind of arc of each dependent whose arc is drawn."""
+    confidences: list[float | None]
     crossing: set[int]
     """The dependents of non-projective arcs."""
 
@@ -57,19 +57,19 @@ class _Tree:
         ]
 
     def title(self, k: int) -> str:
-        """An arc in words."""
+        """Describe an arc in words."""
         head, deprel = self.sentence.heads[k - 1], self.sentence.deprels[k - 1]
         forms = self.sentence.forms
         above = f"under {forms[head - 1]}" if head else "at the top"
         relation = f" as {deprel}" if head and deprel != "_" else ""
-        chance = self.chances[k - 1]
-        sure = f", {chance:.0%} sure" if chance is not None else ""
+        confidence = self.confidences[k - 1]
+        sure = f", {confidence:.0%} sure" if confidence is not None else ""
         crossing = ", not projective" if k in self.crossing else ""
         return visible(f"{forms[k - 1]} {above}{relation}{sure}{crossing}")
 
 
 def arcs_drawing(sentence: Drawable, *, other: Drawable | None = None) -> Drawing:
-    """The arcs of a sentence above its words; below them what `other` has instead."""
+    """Draw the arcs of a sentence above its words, and the differing arcs of `other` below them."""
     _check_same_words(sentence, other)
     n = len(sentence.forms)
     check_drawn(n)
@@ -78,8 +78,8 @@ def arcs_drawing(sentence: Drawable, *, other: Drawable | None = None) -> Drawin
         trees.append(_tree(other, sentence, "other", differences_only=True))
     placements = [place(tree.arcs(), n) for tree in trees]
     row = word_row(sentence)
-    needed = (placement.widths(n) for placement in placements)
-    widths = [max(room) for room in zip(row.widths, *needed, strict=True)]
+    least = (placement.widths(n) for placement in placements)
+    widths = [max(each) for each in zip(row.widths, *least, strict=True)]
     middles = spread(widths, placements, margin=_MARGIN, gap=_GAP)
     above, *below = (_height(placement) for placement in placements)
     top = _MARGIN + above
@@ -106,9 +106,11 @@ def _check_same_words(sentence: Drawable, other: Drawable | None) -> None:
         return
     for k, (one, two) in enumerate(zip(sentence.forms, other.forms, strict=False), 1):
         if one != two:
-            raise HeadspanError(f"two trees over different words: word {k} is {one!r} and {two!r}")
+            raise HeadspanError(
+                f"the two trees have different words: word {k} is {one!r} and {two!r}"
+            )
     raise HeadspanError(
-        f"two trees over different words: {len(sentence.forms)} and {len(other.forms)} of them"
+        f"the two trees have different words: {len(sentence.forms)} and {len(other.forms)} of them"
     )
 
 
@@ -117,9 +119,9 @@ def _tree(
 ) -> _Tree:
     try:
         crossing = {k for _, k in nonprojective_arcs(sentence.heads)}
-    except TreeError:  # heads that are missing, or a cycle: what there is can still be drawn
+    except TreeError:  # missing heads or a cycle; the arcs that there are can still be drawn
         crossing = set()
-    chances = confidences(sentence)
+    probabilities = confidences(sentence)
     kinds = {}
     for k, (head, deprel) in enumerate(zip(sentence.heads, sentence.deprels, strict=True), 1):
         if not 0 <= head <= len(sentence.heads) or head == k:
@@ -127,32 +129,34 @@ def _tree(
         same = other is not None and (other.heads[k - 1], other.deprels[k - 1]) == (head, deprel)
         if same and differences_only:
             continue
-        chance = chances[k - 1]
+        confidence = probabilities[k - 1]
         if other is not None:
             kinds[k] = "arc" if same else differing
-        elif chance is not None:
-            kinds[k] = f"sure{step(chance)}"
+        elif confidence is not None:
+            kinds[k] = f"sure{step(confidence)}"
         else:
             kinds[k] = "crossing" if k in crossing else "arc"
-    return _Tree(sentence, kinds, chances, crossing)
+    return _Tree(sentence, kinds, probabilities, crossing)
 
 
 def _height(placement: Placement) -> float:
-    """How much room the arcs need on their side of the words."""
+    """Return the height of the arcs on their side of the words."""
     return _FIRST + _LEVEL * (placement.levels - 1) + _LABEL if placement.arcs else 0.0
 
 
 def _arcs(
     tree: _Tree, placement: Placement, middles: Sequence[float], base: float, side: int
 ) -> Iterator[Group]:
-    """The arcs above a height (side −1) or below it (1), the highest first."""
+    """Draw the arcs above `base` (side −1) or below it (1), the outermost first."""
     for placed in sorted(placement.arcs, key=lambda placed: -placed.level):
         k = placed.arc.dependent
         y = base + side * (_FIRST + _LEVEL * (placed.level - 1))
         kind = tree.kinds[k]
         start, end = (placement.x(port, middles) for port in (placed.start, placed.end))
-        chance = tree.chances[k - 1]
-        width = 0.9 + 1.1 * chance if kind.startswith("sure") and chance is not None else None
+        confidence = tree.confidences[k - 1]
+        width = None
+        if kind.startswith("sure") and confidence is not None:
+            width = 0.9 + 1.1 * confidence
         neck = base + side * (_TIP - 1)
         corners = [(start, base), (start, y), (end, y)] if placed.arc.head else [(end, y)]
         path = line(*corners, (end, neck), radius=_CORNER, role=f"line {kind}", width=width)
@@ -160,23 +164,23 @@ def _arcs(
             (end, base), (end - 3.4, base + side * _TIP), (end + 3.4, base + side * _TIP),
             role=f"tip {kind}",
         )  # fmt: skip
-        letters = y - _ABOVE if side < 0 else y + _BELOW
+        baseline = y - _ABOVE if side < 0 else y + _BELOW
         label = Text(
             placement.label_x(placed, middles),
-            letters,
+            baseline,
             visible(tree.sentence.deprels[k - 1]),
             f"label {kind}",
         )
         values = data(head=placed.arc.head, dependent=k)
-        if chance is not None:
-            values += data(confidence=f"{chance:.4f}")
+        if confidence is not None:
+            values += data(confidence=f"{confidence:.4f}")
         crossing = " crossing" if k in tree.crossing else ""
         other = " other" if side > 0 else ""
         yield Group(f"arc{crossing}{other}", values, tree.title(k), (path, tip, label))
 
 
 def _legend(trees: Sequence[_Tree], compared: bool) -> list[tuple[str, str]]:
-    """What the colours that occur mean, if they mean something."""
+    """Return the roles and meanings of the colours that occur, if they have a meaning."""
     kinds = {kind for tree in trees for kind in tree.kinds.values()}
     return [
         (f"line {kind}", meaning)
@@ -188,9 +192,9 @@ def _legend(trees: Sequence[_Tree], compared: bool) -> list[tuple[str, str]]:
 def _description(trees: Sequence[_Tree], n: int) -> str:
     first, *others = trees
     words = f"{n} word" + "s" * (n != 1)
-    said = [f"Dependency tree over {words}."]
-    said += [first.title(k) + "." for k in first.kinds]
+    sentences = [f"Dependency tree over {words}."]
+    sentences += [first.title(k) + "." for k in first.kinds]
     for other in others:
-        said.append("In the other tree:" if other.kinds else "The other tree is the same.")
-        said += [other.title(k) + "." for k in other.kinds]
-    return " ".join(said)
+        sentences.append("In the other tree:" if other.kinds else "The other tree is the same.")
+        sentences += [other.title(k) + "." for k in other.kinds]
+    return " ".join(sentences)

@@ -1,13 +1,16 @@
-"""What a drawing has to know of a sentence: its columns, wherever they come from."""
+"""The parts of a sentence that drawings need: its columns, whatever object they come from."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
+
+View: TypeAlias = Literal["arcs", "spans", "both"]
+"""The contents of a drawing: the arcs of a tree, its headed spans, or both."""
 
 
-class Token(Protocol):
-    """A token of several words, and how it is spelled."""
+class DrawableToken(Protocol):
+    """A multiword token: its first and last word, and its form."""
 
     @property
     def first(self) -> int: ...
@@ -18,7 +21,7 @@ class Token(Protocol):
 
 
 class Drawable(Protocol):
-    """A sentence, seen from here: index k−1 of a column belongs to word k, `_` means nothing."""
+    """A sentence to draw. Index k−1 of a column belongs to word k; `_` means no value."""
 
     @property
     def sent_id(self) -> str | None: ...
@@ -35,24 +38,24 @@ class Drawable(Protocol):
     @property
     def misc(self) -> tuple[str, ...]: ...
     @property
-    def multiwords(self) -> Sequence[Token]: ...
+    def multiwords(self) -> Sequence[DrawableToken]: ...
 
 
 def confidences(sentence: Drawable) -> list[float | None]:
-    """How probable each word's arc is, or None: what a Parse knows, else `Confidence=` in MISC."""
-    known: tuple[float, ...] | None = getattr(sentence, "confidences", None)
-    if known is None:
+    """Return the confidence of each word's arc, from a Parse or `Confidence=` in MISC, or None."""
+    of_parse: tuple[float, ...] | None = getattr(sentence, "confidences", None)
+    if of_parse is None:
         return [_confidence(misc) for misc in sentence.misc]
-    return list(known) or [None] * len(sentence.forms)
+    return list(of_parse) or [None] * len(sentence.forms)
 
 
 def _confidence(misc: str) -> float | None:
-    for part in misc.split("|"):
-        name, _, value = part.partition("=")
+    for entry in misc.split("|"):
+        name, _, value = entry.partition("=")
         if name == "Confidence":
             try:
-                chance = float(value)
+                confidence = float(value)
             except ValueError:
                 return None
-            return chance if 0 <= chance <= 1 else None
+            return confidence if 0 <= confidence <= 1 else None
     return None

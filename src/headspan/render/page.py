@@ -23,7 +23,7 @@ figcaption{{color:{quiet[1]}}}
 
 
 def html_page(drawings: Iterable[tuple[str, Drawing]], *, title: str) -> Iterator[str]:
-    """The pieces of a page of captions and drawings; what is wide scrolls. No scripts."""
+    """Yield the parts of a page of captions and scrolling drawings, without scripts."""
     yield '<!DOCTYPE html>\n<html lang="und">\n<head>\n<meta charset="utf-8">\n'
     yield '<meta name="viewport" content="width=device-width">\n'
     yield f"<title>{escape(visible(title))}</title>\n"

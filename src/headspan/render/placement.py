@@ -1,10 +1,10 @@
-"""Where arcs go: where on a word each begins and ends, how high it runs, where its label stands.
+"""Place arcs: where on a word each starts and ends, how high it runs, and where its label goes.
 
-Every end of an arc has its own port on the word. From left to right a word's ports are: arcs to the
-left, the shorter first; the arc from the root; arcs to the right, the longer first. So in a
-projective tree no line meets another. An arc runs on the lowest level on which nothing shorter is
-in its way, and the words are moved apart until each label fits on its own line, between the
-vertical lines of arcs that cross it.
+Every end of an arc has its own port on a word. From left to right, a word's ports belong to: arcs
+to the left, shorter ones first; the arc from the root; arcs to the right, longer ones first. So in
+a projective tree no two lines meet. An arc runs on the lowest level where no shorter arc is in its
+way. Words are moved apart until each label fits on its own line, between the vertical lines of
+other arcs that cross it.
 """
 
 from __future__ import annotations
@@ -14,16 +14,18 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import NamedTuple, TypeAlias
 
-PORT = 7.0  # from port to port
+PORT = 7.0  # between two ports
 PAD = 8.0  # from a label to the next vertical line
 _NEAR = 240.0  # from a dependent to the middle of its label, at most
-_OWN = 6  # arcs to one side of a head have lines of their own; more than that share one
+_OWN = 6  # up to so many arcs to one side of a head have their own lines; more share one
 
-_Line: TypeAlias = "tuple[Arc, ...]"  # arcs of one head to one side, the shorter first; mostly one
+_Line: TypeAlias = (
+    "tuple[Arc, ...]"  # arcs of one head to one side, shorter ones first; usually one
+)
 
 
 class Arc(NamedTuple):
-    """An arc that has to be placed; head 0 is the root."""
+    """An arc to be placed; head 0 is the root."""
 
     head: int
     dependent: int
@@ -33,9 +35,10 @@ class Arc(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Where an arc runs: up from one port, over to the other, and down. Ports count over all words.
+    """The path of an arc: up from one port, across, and down to the other.
 
-    An arc from the root comes straight down: its ports are the same.
+    Ports are numbered across all words. An arc from the root comes straight down, so both its
+    ports are the same.
     """
 
     arc: Arc
@@ -44,62 +47,62 @@ class Placed:
     level: int
     """1 is the lowest."""
     gaps: tuple[tuple[int, int], ...]
-    """The pairs of ports between which no vertical line crosses, from left to right."""
+    """The pairs of ports between which no vertical line crosses the arc, from left to right."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Arcs on one side of the words, above or below; all that does not depend on lengths."""
+    """The arcs on one side of the words, above or below, before the words have positions."""
 
     arcs: tuple[Placed, ...]
-    """By dependent."""
+    """The arcs, ordered by dependent."""
     word: tuple[int, ...]
     """The word of every port."""
     offset: tuple[float, ...]
-    """How far right of the middle of its word every port is."""
+    """The distance of every port to the right of the middle of its word."""
 
     @property
     def levels(self) -> int:
         return max((placed.level for placed in self.arcs), default=0)
 
     def widths(self, n: int) -> list[float]:
-        """How wide each of n words must be at least, for its ports and for the label of a root."""
-        needed = [0.0] * n
+        """Return the least width of each of n words for its ports and the label of a root arc."""
+        widths = [0.0] * n
         for word, offset in zip(self.word, self.offset, strict=True):
-            needed[word - 1] = max(needed[word - 1], 2 * abs(offset) + PORT)
+            widths[word - 1] = max(widths[word - 1], 2 * abs(offset) + PORT)
         for placed in self.arcs:
             if not placed.arc.head:
                 k, shift = placed.arc.dependent - 1, 2 * abs(self.offset[placed.end])
-                needed[k] = max(needed[k], placed.arc.label + shift)
-        return needed
+                widths[k] = max(widths[k], placed.arc.label + shift)
+        return widths
 
     def x(self, port: int, middles: Sequence[float]) -> float:
-        """Where a port is, given the middles of the words."""
+        """Return the position of a port, given the middles of the words."""
         return middles[self.word[port] - 1] + self.offset[port]
 
     def label_x(self, placed: Placed, middles: Sequence[float]) -> float:
-        """The middle of a label: as near to the middle of its line as the gaps allow.
+        """Return the middle of a label: as close to the middle of its line as the gaps allow.
 
-        On a long line it stands near the dependent instead, where a reader looks for it.
+        On a long line it is close to the dependent instead, where readers look for it.
         """
         if not placed.gaps:
             return self.x(placed.end, middles)
         end = self.x(placed.end, middles)
         along = sum(self.x(port, middles) for port in (placed.gaps[0][0], placed.gaps[-1][1])) / 2
-        wanted = min(max(along, end - _NEAR), end + _NEAR)
+        best = min(max(along, end - _NEAR), end + _NEAR)
         half = placed.arc.label / 2 + PAD
-        found = []
+        positions = []
         for gap in placed.gaps:
             left, right = (self.x(port, middles) for port in gap)
             if right - left >= 2 * half - 1e-6:
-                found.append(min(max(wanted, left + half), right - half))
-        return min(found, key=lambda x: abs(x - wanted))
+                positions.append(min(max(best, left + half), right - half))
+        return min(positions, key=lambda x: abs(x - best))
 
 
 def place(arcs: Sequence[Arc], n: int) -> Placement:
-    """Ports, levels and gaps for labels, of arcs over words 1…n.
+    """Assign ports, levels and gaps for labels to arcs over words 1…n.
 
-    Takes time in the number of words that each arc spans, summed over all arcs.
+    The running time is proportional to the sum of the arcs' lengths, in words.
     """
     lines = _lines(arcs)
     ends = sorted(end for number, line in enumerate(lines) for end in _ends(number, line))
@@ -128,10 +131,10 @@ def place(arcs: Sequence[Arc], n: int) -> Placement:
 def spread(
     widths: Sequence[float], placements: Sequence[Placement], *, margin: float, gap: float
 ) -> list[float]:
-    """The middles of words of these widths, as far to the left as they and all labels allow.
+    """Return the middles of words of these widths, as far left as the words and all labels allow.
 
-    margin: the room before the first word; gap: before each other. A label that could stand between
-    several pairs of lines gets its room where there is most of it anyway.
+    margin: the space before the first word; gap: the space between words. A label with several gaps
+    to choose from gets its space in the widest one.
     """
     fixed, loose = [], []
     for placement in placements:
@@ -156,10 +159,10 @@ def spread(
 def _spread(
     widths: Sequence[float],
     rooms: Sequence[float],
-    wanted: Sequence[tuple[Placement, Placed, tuple[int, int]]],
+    labels: Sequence[tuple[Placement, Placed, tuple[int, int]]],
 ) -> list[float]:
-    bounds: list[list[tuple[int, float]]] = [[] for _ in widths]  # of words: (earlier word, room)
-    for placement, placed, (left, right) in wanted:
+    bounds: list[list[tuple[int, float]]] = [[] for _ in widths]  # per word: (earlier word, room)
+    for placement, placed, (left, right) in labels:
         room = placed.arc.label + 2 * PAD + placement.offset[left] - placement.offset[right]
         bounds[placement.word[right] - 1].append((placement.word[left] - 1, room))
     middles: list[float] = []
@@ -172,7 +175,7 @@ def _spread(
 
 
 def _lines(arcs: Sequence[Arc]) -> list[_Line]:
-    """The arcs that have a line of their own, and those that share one."""
+    """Group arcs into lines: most have a line of their own, some share one."""
     sides: dict[tuple[int, int], list[Arc]] = {}
     for arc in arcs:
         side = 0 if not arc.head else -1 if arc.dependent < arc.head else 1
@@ -187,7 +190,7 @@ def _lines(arcs: Sequence[Arc]) -> list[_Line]:
 
 
 def _ends(number: int, line: _Line) -> Iterator[tuple[int, int, int, int, int]]:
-    """The ends of a line, such that sorting puts them in the order of ports: word, …, number."""
+    """Yield the ends of a line as sort keys for the order of ports: word, …, number."""
     last = line[-1]
     if not last.head:
         yield last.dependent, 1, 0, 0, number
@@ -202,13 +205,13 @@ def _ends(number: int, line: _Line) -> Iterator[tuple[int, int, int, int, int]]:
 def _levels(
     lines: Sequence[_Line], ports: dict[tuple[int, int], int], firsts: Sequence[int]
 ) -> list[int]:
-    """The level of every line: the shorter come first, each above what it meets; roots last."""
+    """Return the level of every line: short ones low, each above those it meets, roots on top."""
     reaches = []
     for number, line in enumerate(lines):
         head, far = line[-1].head, line[-1].dependent
         if head:
             left, right = sorted((ports[number, head], ports[number, far]))
-        else:  # its label is as wide as the word
+        else:  # its label is as wide as its word
             left, right = firsts[far], firsts[far + 1] - 1
         reaches.append((not head, right - left, left, right, number))
     sky = [0] * firsts[-1]
@@ -220,7 +223,7 @@ def _levels(
 
 
 def _gaps(left: int, right: int, height: Sequence[int], level: int) -> tuple[tuple[int, int], ...]:
-    """The stretches of a line of this level between the vertical lines that go on above it."""
+    """Return the parts of a line between the vertical lines that cross it to higher levels."""
     if left == right:
         return ()
     crossing = [port for port in range(left + 1, right) if height[port] > level]

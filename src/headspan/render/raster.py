@@ -1,6 +1,6 @@
-"""Drawings as PNG and PDF, through matplotlib, which is imported when it is needed.
+"""Write drawings as PNG and PDF with matplotlib, which is imported only when needed.
 
-It brings a font of its own; what that lacks is looked for in the fonts that are installed.
+matplotlib has its own font; characters that it lacks come from the fonts that are installed.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 _FONT = "DejaVu Sans"
 _BOX = "□"
-_POINTS = 72  # an inch; a pixel of a drawing is a point
-_PNG, _PDF = 65_000, 14_400  # the largest sides of a picture, in pixels, and of a page, in points
-_PIXELS = 100e6  # of a picture, at most
-_READABLE = 10  # times the largest side; what is larger would be shrunk beyond reading
-_SHARP = 2.0  # pixels of a picture for one of the drawing
+_POINTS = 72  # per inch; a pixel of a drawing is a point
+_PNG, _PDF = 65_000, 14_400  # the longest sides of a PNG, in pixels, and a PDF page, in points
+_PIXELS = 100e6  # the most pixels of a PNG
+_LONGEST = 10 * _PNG  # of a drawing; longer ones would be scaled down until nobody can read them
+_SHARP = 2.0  # pixels of a PNG per pixel of the drawing
 _SETTINGS: Any = {
     "lines.scale_dashes": False,
     "pdf.fonttype": 42,  # text stays text
@@ -37,15 +37,15 @@ _SETTINGS: Any = {
 
 
 def check_matplotlib(doing: str = "drawing PNG and PDF") -> None:
-    """Raise HeadspanError, saying what cannot be done, unless matplotlib is there."""
+    """Raise HeadspanError, which says what cannot be done, unless matplotlib is installed."""
     with needed_for(doing, extra="plot"):
         import matplotlib  # noqa: F401
 
 
 def write_png(drawing: Drawing, stream: BinaryIO) -> None:
-    """Write a drawing as PNG, at twice its size unless it is too large for that."""
+    """Write a drawing as PNG, at twice its size unless that is too large."""
     width, height = drawing.width, drawing.height
-    _check_readable(drawing, _PNG, "PNG")
+    _check_readable(drawing, "PNG")
     scale = min(_SHARP, _PNG / max(width, height), (_PIXELS / (width * height)) ** 0.5)
     with _matplotlib():
         figure = _figure(drawing, 1.0)
@@ -53,31 +53,31 @@ def write_png(drawing: Drawing, stream: BinaryIO) -> None:
 
 
 def write_pdf(drawings: Iterable[Drawing], stream: BinaryIO) -> None:
-    """Write drawings as PDF, a page each, as large as the drawing."""
+    """Write drawings as PDF, each on a page of its own size."""
     with _matplotlib():
         from matplotlib.backends.backend_pdf import PdfPages
 
         about = {"CreationDate": None, "Producer": None, "Creator": "headspan"}
         with PdfPages(stream, metadata=about) as pages:
             for drawing in drawings:
-                _check_readable(drawing, _PNG, "PDF")
+                _check_readable(drawing, "PDF")
                 scale = min(1.0, _PDF / max(drawing.width, drawing.height))
                 pages.savefig(_figure(drawing, scale))
 
 
-def _check_readable(drawing: Drawing, side: int, kind: str) -> None:
-    longest = max(drawing.width, drawing.height)
-    if longest > _READABLE * side:
+def _check_readable(drawing: Drawing, kind: str) -> None:
+    length = max(drawing.width, drawing.height)
+    if length > _LONGEST:
         raise HeadspanError(
-            f"the drawing is {longest:,.0f} pixels long; at most {_READABLE * side:,} make a "
-            f"{kind} that can be read: save it as .svg or .html"
+            f"the drawing is {length:,.0f} pixels long; expected at most {_LONGEST:,} for {kind}: "
+            "save it as .svg or .html"
         )
 
 
 def missing(drawing: Drawing) -> set[str]:
-    """The characters of a drawing that no font here has."""
-    found = {c for shape in drawing.shapes() if isinstance(shape, Text) for c in shape.text}
-    return {character for character in found if _font_with(character) is None}
+    """Return the characters of a drawing that no installed font has."""
+    texts = (shape.text for shape in drawing.shapes() if isinstance(shape, Text))
+    return {character for character in set().union(*texts) if _font_with(character) is None}
 
 
 @contextmanager
@@ -105,7 +105,7 @@ def _figure(drawing: Drawing, scale: float) -> Figure:
 
 def _draw(axes: Axes, shape: Shape, order: int, scale: float) -> None:
     from matplotlib import patches
-    from matplotlib.path import Path as Outline
+    from matplotlib.path import Path as Curve
 
     style = STYLES[shape.role]
     if isinstance(shape, Text):
@@ -117,18 +117,18 @@ def _draw(axes: Axes, shape: Shape, order: int, scale: float) -> None:
             horizontalalignment="center", verticalalignment="baseline",
         )  # fmt: skip
     elif isinstance(shape, Path):
-        codes = {"M": [Outline.MOVETO], "L": [Outline.LINETO], "Q": [Outline.CURVE3] * 2}
+        codes = {"M": [Curve.MOVETO], "L": [Curve.LINETO], "Q": [Curve.CURVE3] * 2}
         points: list[tuple[float, float]] = []
         kinds: list[Any] = []
         for letter, numbers in shape.steps:
             if letter == "Z":
                 points.append(points[0])
-                kinds.append(Outline.CLOSEPOLY)
+                kinds.append(Curve.CLOSEPOLY)
             else:
                 points += zip(numbers[::2], numbers[1::2], strict=True)
                 kinds += codes[letter]
         look = _look(style, scale, shape.width)
-        axes.add_patch(patches.PathPatch(Outline(points, kinds), zorder=order, **look))
+        axes.add_patch(patches.PathPatch(Curve(points, kinds), zorder=order, **look))
     else:
         rounded = f"round,pad=0,rounding_size={shape.radius}"
         corner, look = (shape.x, shape.y), _look(style, scale)
@@ -151,23 +151,23 @@ def _colour(name: str | None) -> str:
 
 
 def _drawn(text: str) -> str:
-    """A text with a box for everything that no font has."""
+    """Return a text with a box for everything that no font has."""
     return "".join(cluster if all(map(_font_with, cluster)) else _BOX for cluster in clusters(text))
 
 
 def _families(text: str) -> list[str]:
-    """The font, and what is needed beside it."""
+    """Return our font and the other fonts that a text needs."""
     others = (_font_with(character) for character in text)
     return list(dict.fromkeys([_FONT, *(name for name in others if name)]))
 
 
 @cache
 def _font_with(character: str) -> str | None:
-    """A font that has a character: our own if it can be, else the first by name."""
+    """Return a font that has a character: ours if possible, else the first by name."""
     from matplotlib.font_manager import findfont, fontManager
 
     if unicodedata.category(character) in ("Cf", "Mn"):
-        return _FONT  # it shows in what it belongs to, or not at all
+        return _FONT  # drawn with its base character, or not at all
     if ord(character) in _characters(findfont(_FONT)):
         return _FONT
     upright = (font for font in fontManager.ttflist if (font.style, font.weight) == ("normal", 400))
@@ -179,7 +179,7 @@ def _font_with(character: str) -> str | None:
 
 @cache
 def _characters(path: str) -> frozenset[int]:
-    """What a font has; nothing if it cannot be used, such as one of coloured bitmaps."""
+    """Return the characters of a font; none if it cannot be used, such as colour bitmap fonts."""
     from matplotlib.font_manager import get_font
 
     try:

@@ -1,7 +1,6 @@
-"""A drawing as plain shapes, which is what SVG, PNG and PDF are made of.
+"""A drawing as plain shapes, from which SVG, PNG and PDF are made.
 
-Lengths are pixels, y grows downwards. What a shape looks like is not said here: its role names a
-style (`style.py`).
+Lengths are in pixels, and y grows downwards. The role of a shape names its style in `style.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A line of text, centred on x; y is where its letters stand."""
+    """A line of text, centred on x, with its baseline at y."""
 
     x: float
     y: float
@@ -23,12 +22,12 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Lines and curves: steps of a letter of SVG (absolute M, L, Q, Z) and its numbers."""
+    """Lines and curves, as steps: a command of SVG (absolute M, L, Q, Z) and its numbers."""
 
     steps: tuple[tuple[str, tuple[float, ...]], ...]
     role: str
     width: float | None = None
-    """Of the line, where it is not the role's."""
+    """The line width, if it differs from that of the role."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Shapes that are one thing: a word, an arc. `title` is read out and shown on hovering."""
+    """The shapes of a word, an arc, etc. Its `title` is read out, and shown on hovering."""
 
     kind: str
     data: tuple[tuple[str, str], ...]
@@ -58,7 +57,7 @@ Shape: TypeAlias = Text | Path | Box
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Shapes on a sheet, back to front, with a name and a description in words."""
+    """Shapes from back to front, with a title and a description in words."""
 
     width: float
     height: float
@@ -66,10 +65,10 @@ class Drawing:
     description: str
     parts: tuple[Shape | Group, ...]
     name: str = ""
-    """What it is called where there are several."""
+    """Its name among several drawings."""
 
     def shapes(self) -> Iterator[Shape]:
-        """All shapes, back to front."""
+        """Yield all shapes, back to front."""
         for part in self.parts:
             if isinstance(part, Group):
                 yield from part.shapes
@@ -78,7 +77,7 @@ class Drawing:
 
 
 def stacked(drawings: Sequence[Drawing]) -> Drawing:
-    """Drawings below each other, as one."""
+    """Combine drawings into one, each below the previous."""
     parts: list[Shape | Group] = []
     top = 0.0
     for drawing in drawings:
@@ -111,7 +110,7 @@ def _lowered(shape: Shape, by: float) -> Shape:
 def line(
     *points: tuple[float, float], radius: float = 0.0, role: str, width: float | None = None
 ) -> Path:
-    """A line through points, its corners rounded."""
+    """Make a line through points, with rounded corners."""
     steps: list[tuple[str, tuple[float, ...]]] = [("M", points[0])]
     for before, corner, after in zip(points, points[1:], points[2:], strict=False):
         steps.append(("L", _towards(corner, before, radius)))
@@ -121,18 +120,18 @@ def line(
 
 
 def polygon(*points: tuple[float, float], role: str) -> Path:
-    """A filled shape with these corners."""
+    """Make a filled shape with these corners."""
     first, *others = points
     return Path((("M", first), *(("L", point) for point in others), ("Z", ())), role)
 
 
 def data(**values: object) -> tuple[tuple[str, str], ...]:
-    """The names and values that a shape carries."""
+    """Make the data attributes of a group."""
     return tuple((name, str(value)) for name, value in values.items())
 
 
 def _towards(start: Sequence[float], end: Sequence[float], length: float) -> tuple[float, float]:
     dx, dy = end[0] - start[0], end[1] - start[1]
-    whole = abs(dx) + abs(dy)  # lines here run along an axis
-    share = min(length, whole / 2) / whole if whole else 0.0
+    distance = abs(dx) + abs(dy)  # lines are horizontal or vertical
+    share = min(length, distance / 2) / distance if distance else 0.0
     return start[0] + dx * share, start[1] + dy * share

@@ -1,4 +1,4 @@
-"""Headed spans as nested rectangles, one a word, as in the paper's Figure 1."""
+"""Headed spans as nested rectangles, one per word, as in the paper's Figure 1."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from headspan.tree import bottom_up, depths
 
 _MARGIN = 16.0
 _INSIDE = 7.0  # from a word to the nearest edge
-_STEP_X, _STEP_Y = 4.0, 6.0  # from edge to edge
-_BETWEEN = 5.0  # between neighbours
+_STEP_X, _STEP_Y = 4.0, 6.0  # between nested edges
+_BETWEEN = 5.0  # between neighbouring rectangles
 _HALF = 15.0  # half the height of the smallest rectangle
-_BASELINE = 5.5  # from the middle down to where letters stand
-_STEM = 9.0  # from the middle up to where a stem ends
-_POSTS = 20.0  # room for the numbers of fenceposts
+_BASELINE = 5.5  # from the middle down to the baseline
+_STEM = 9.0  # from the middle up to the end of a stem
+_FENCEPOSTS = 20.0  # height of the fencepost numbers
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A rectangle around the words left+1 … right, which are below a word.
+    """A rectangle around the words left+1 … right, all in the subtree of a word.
 
-    height: how many rectangles are nested in it.
+    height: how many levels of rectangles are nested inside.
     """
 
     word: int
@@ -39,7 +39,7 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Where words and edges are."""
+    """The positions of words and edges."""
 
     right: float
     middles: list[float]
@@ -48,11 +48,11 @@ class _Layout:
 
 
 def spans_drawing(sentence: Drawable) -> Drawing:
-    """The headed span of every word, around it.
+    """Draw the headed span of every word as a rectangle around it.
 
-    Where the tree is not projective, a word can have a broken span: one rectangle for each
-    contiguous piece, dashed and joined by dots. Raises TreeError if the heads are no tree; there
-    may be several roots.
+    In a non-projective tree, a word can have a broken span: one rectangle for each contiguous
+    piece, dashed and joined by dots. Raises TreeError if the heads do not form a tree; several
+    roots are allowed.
     """
     check_drawn(len(sentence.forms))
     spans = _pieces(sentence.heads)
@@ -71,10 +71,10 @@ def spans_drawing(sentence: Drawable) -> Drawing:
     for k, (form, role) in enumerate(zip(sentence.forms, roles, strict=True)):
         text = Text(layout.middles[k], middle + _BASELINE, visible(form), role)
         parts.append(Group("word", data(word=k + 1), "", (text,)))
-    parts += _posts(layout, len(spans), bottom + 15)
+    parts += _fenceposts(layout, len(spans), bottom + 15)
     return Drawing(
         layout.right + _MARGIN,
-        bottom + _POSTS + _MARGIN / 2,
+        bottom + _FENCEPOSTS + _MARGIN / 2,
         visible(sentence.text) or "No words",
         " ".join(["Headed spans.", *(_title(sentence, span) + "." for span in spans)]),
         tuple(parts),
@@ -82,7 +82,7 @@ def spans_drawing(sentence: Drawable) -> Drawing:
 
 
 def _pieces(heads: Sequence[int]) -> list[list[_Piece]]:
-    """The contiguous pieces of what is below each word: one if it has a headed span."""
+    """Return the contiguous pieces of each subtree: one piece if it is a headed span."""
     below = [[k] for k in range(len(heads) + 1)]
     height = [0] * (len(heads) + 1)
     pieces: list[list[_Piece]] = [[] for _ in heads]
@@ -103,7 +103,7 @@ def _pieces(heads: Sequence[int]) -> list[list[_Piece]]:
 def _layout(
     forms: Sequence[str], roles: Sequence[str], spans: Sequence[Sequence[_Piece]]
 ) -> _Layout:
-    """From left to right: edges that begin, a word, edges that end; outer edges further out."""
+    """Place, for each word from left to right, opening edges, the word and closing edges."""
     begin: list[list[_Piece]] = [[] for _ in range(len(forms) + 1)]
     end: list[list[_Piece]] = [[] for _ in range(len(forms) + 1)]
     for piece in sorted((p for span in spans for p in span), key=lambda piece: piece.height):
@@ -126,7 +126,7 @@ def _layout(
 def _span(
     sentence: Drawable, span: Sequence[_Piece], layout: _Layout, middle: float, colour: str
 ) -> Iterator[Group]:
-    """The rectangles of a word, with a stem from the edge down to the word itself."""
+    """Draw the rectangles of a word, with a stem from the edge down to the word."""
     broken = "broken " if len(span) > 1 else ""
     title = _title(sentence, span)
     half = _HALF + span[0].height * _STEP_Y
@@ -145,28 +145,29 @@ def _span(
         yield Group(f"span {broken}".strip(), values, title, (box, *lines))
 
 
-def _posts(layout: _Layout, n: int, y: float) -> Iterator[Group]:
-    """The numbers of the fenceposts, between the edges that meet there."""
-    places: list[list[float]] = [[] for _ in range(n + 1)]
+def _fenceposts(layout: _Layout, n: int, y: float) -> Iterator[Group]:
+    """Draw the numbers of the fenceposts, centred between the edges that meet there."""
+    edges: list[list[float]] = [[] for _ in range(n + 1)]
     for piece, x in layout.opening.items():
-        places[piece.left].append(x)
+        edges[piece.left].append(x)
     for piece, x in layout.closing.items():
-        places[piece.right].append(x)
-    for post, edges in enumerate(places):
-        if edges:
-            x = (min(edges) + max(edges)) / 2
-            yield Group("post", data(post=post), "", (Text(x, y, str(post), "post"),))
+        edges[piece.right].append(x)
+    for number, positions in enumerate(edges):
+        if positions:
+            x = (min(positions) + max(positions)) / 2
+            text = Text(x, y, str(number), "fencepost")
+            yield Group("fencepost", data(fencepost=number), "", (text,))
 
 
 def _title(sentence: Drawable, span: Sequence[_Piece]) -> str:
-    """A headed span in words."""
+    """Describe a headed span in words."""
     texts = [_shortened(sentence.forms[piece.left : piece.right]) for piece in span]
-    posts = " and ".join(f"{piece.left}–{piece.right}" for piece in span)
+    fenceposts = " and ".join(f"{piece.left}–{piece.right}" for piece in span)
     pieces = f", in {len(span)} pieces, for the tree is not projective" if len(span) > 1 else ""
-    return visible(f"{sentence.forms[span[0].word - 1]}: {posts}, {' … '.join(texts)}{pieces}")
+    return visible(f"{sentence.forms[span[0].word - 1]}: {fenceposts}, {' … '.join(texts)}{pieces}")
 
 
 def _shortened(words: Sequence[str]) -> str:
-    """The words, or where there are many the first and the last."""
+    """Return the words; if there are many, only the first and the last ones."""
     few = words if len(words) <= 12 else [*words[:6], "…", *words[-5:]]
     return " ".join(few)

@@ -1,4 +1,4 @@
-"""What drawings look like: one table of roles, for style sheets and for renderers without CSS."""
+"""The style of drawings: one table of roles, for style sheets and for renderers without CSS."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PALETTE = {  # light, dark
 
 
 class Style(NamedTuple):
-    """Colours are names in the palette; what is None is not drawn."""
+    """The style of a role. Colours are names in PALETTE; None means not drawn."""
 
     fill: str | None = None
     stroke: str | None = None
@@ -48,9 +48,9 @@ class Style(NamedTuple):
 
 _LINE = 1.3
 SURE = 5
-"""How many steps of confidence have a colour of their own."""
+"""The number of confidence levels with their own colours."""
 DEPTHS = 5
-"""How many levels of headed spans have a colour of their own; then they begin again."""
+"""The number of colours for levels of headed spans; deeper levels reuse them."""
 
 _ARCS = ["arc", "crossing", "first", "other", *(f"sure{k}" for k in range(SURE))]
 _DASHED = {"other": (5.0, 3.0)}
@@ -62,7 +62,7 @@ STYLES = {
     "token": Style(fill="quiet", size=12),
     "brace": Style(stroke="faint", width=1.2),
     "note": Style(fill="quiet", size=11),
-    "post": Style(fill="quiet", size=10),
+    "fencepost": Style(fill="quiet", size=10),
     **{f"line {arc}": Style(stroke=arc, width=_LINE, dash=_DASHED.get(arc, ())) for arc in _ARCS},
     **{f"tip {arc}": Style(fill=arc) for arc in _ARCS},
     **{f"label {arc}": Style(fill="label" if arc == "arc" else arc, size=11.5) for arc in _ARCS},
@@ -81,15 +81,16 @@ STYLES = {
 
 
 def step(confidence: float) -> int:
-    """Which of the colours a probability has: 0 for below one half, the last for above 99%."""
+    """Return the level of a confidence: 0 below one half, the last from 99%."""
     return sum(confidence >= bound for bound in (0.5, 0.75, 0.9, 0.99))
 
 
 def stylesheet() -> str:
-    """The CSS of all drawings: light, or dark where the reader prefers it.
+    """Return the CSS of all drawings: light, or dark if the reader prefers it.
 
-    `data-theme="light"` or `"dark"` on a drawing or around it decides; so do the themes of
-    notebooks. A renderer without variables passes over all of it and keeps the light colours.
+    `data-theme="light"` or `"dark"` on a drawing or an element around it takes precedence, and so
+    do the themes of notebooks. A renderer without CSS variables ignores all of it and keeps the
+    light colours.
     """
     light, dark = (
         ";".join(f"--hs-{name}:{colours[k]}" for name, colours in PALETTE.items()) for k in (0, 1)
@@ -110,14 +111,12 @@ def stylesheet() -> str:
 
 
 def _themed(theme: str) -> str:
-    """A drawing of this theme, or within something of this theme."""
+    """Return the selector of drawings with this theme, or inside an element with this theme."""
     notebook = f"[data-jp-theme-light={'true' if theme == 'light' else 'false'}]"
     named = f"[data-theme={theme}]"
     return f".headspan{named},:is({named},{notebook},.vscode-{theme}) .headspan:not([data-theme])"
 
 
 def _declarations(style: Style) -> str:
-    found = [f"fill:{f'var(--hs-{style.fill})' if style.fill else 'none'}"]
-    if style.stroke:
-        found.append(f"stroke:var(--hs-{style.stroke})")
-    return ";".join(found)
+    fill = f"fill:{f'var(--hs-{style.fill})' if style.fill else 'none'}"
+    return fill + (f";stroke:var(--hs-{style.stroke})" if style.stroke else "")

@@ -1,4 +1,4 @@
-"""Drawings as SVG: standalone, no scripts, no ids; light colours where there is no CSS."""
+"""Write drawings as standalone SVG, without scripts or ids; light colours if there is no CSS."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from headspan.render.style import FONT, PALETTE, STYLES, stylesheet
 
 
 def to_svg(drawing: Drawing, *, styled: bool = True) -> str:
-    """The drawing as an `<svg>`. styled: False leaves the style sheet to the page around it."""
+    """Return the drawing as an `<svg>`. styled: False leaves the style sheet to the page."""
     return "\n".join(_lines(drawing, styled)) + "\n"
 
 
 def scrolling(svg: str) -> str:
-    """A drawing in a box of HTML that scrolls if the page is narrower."""
+    """Put a drawing in an HTML box that scrolls if the page is narrower."""
     return f'<div class="headspan-scroll">\n{svg}</div>\n'
 
 
@@ -54,24 +54,24 @@ def _shape(shape: Shape) -> str:
         (shape.x, shape.y, shape.width, shape.height, shape.radius),
         strict=True,
     )
-    places = "".join(f' {name}="{_number(value)}"' for name, value in sides)
-    return f"<rect{places}{_look(shape.role)}/>"
+    numbers = "".join(f' {name}="{_number(value)}"' for name, value in sides)
+    return f"<rect{numbers}{_look(shape.role)}/>"
 
 
 def _look(role: str, width: float | None = None) -> str:
-    """The class, and what it looks like where there is no style sheet."""
+    """Return the class, and the attributes for renderers without a style sheet."""
     style = STYLES[role]
-    found = {"class": role, "fill": PALETTE[style.fill][0] if style.fill else "none"}
+    attributes = {"class": role, "fill": PALETTE[style.fill][0] if style.fill else "none"}
     if style.stroke:
-        found["stroke"] = PALETTE[style.stroke][0]
-        found["stroke-width"] = _number(width or style.width)
+        attributes["stroke"] = PALETTE[style.stroke][0]
+        attributes["stroke-width"] = _number(width or style.width)
     if style.dash:
-        found["stroke-dasharray"] = " ".join(map(_number, style.dash))
+        attributes["stroke-dasharray"] = " ".join(map(_number, style.dash))
     if style.size:
-        found["font-size"] = _number(style.size)
+        attributes["font-size"] = _number(style.size)
     if style.bold:
-        found["font-weight"] = "600"
-    return "".join(f' {name}="{value}"' for name, value in found.items())
+        attributes["font-weight"] = "600"
+    return "".join(f' {name}="{value}"' for name, value in attributes.items())
 
 
 def _data(values: tuple[tuple[str, str], ...]) -> str:
@@ -79,6 +79,6 @@ def _data(values: tuple[tuple[str, str], ...]) -> str:
 
 
 def _number(value: float) -> str:
-    """At most two places behind the point, as short as can be."""
+    """Format a number with at most two decimals, as short as possible."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text

@@ -1,4 +1,4 @@
-"""A tree in a terminal: a word a line in the order of the text, with branches before it."""
+"""Draw a tree in a terminal: one line per word, in text order, with branches before it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from headspan.render.widths import columns, visible
 from headspan.tree import check_tree, nonprojective_arcs
 
 
-class Line(NamedTuple):
-    """One word: the branches before it, the word, blanks up to the tags' column, tag, relation."""
+class TreeLine(NamedTuple):
+    """The line of a word: branches, the word, blanks up to the column of tags, tag, relation."""
 
     branches: str
     form: str
@@ -20,11 +20,12 @@ class Line(NamedTuple):
     relation: str
 
 
-def draw_tree(sentence: Drawable) -> list[Line]:
-    """The tree of a sentence, as lines.
+def draw_tree(sentence: Drawable) -> list[TreeLine]:
+    """Draw the tree of a sentence, one line per word.
 
-    The children of a word hang on a line that runs where the word itself begins. A word whose arc
-    crosses others says which word its head is, since no line can. Raises TreeError. O(n · depth).
+    The children of a word hang on a vertical line in the column where the word starts. If a word's
+    arc is not projective, no line can show it, so its head is named. Raises TreeError. Takes
+    O(n · depth).
     """
     check_drawn(len(sentence.forms))
     heads = sentence.heads
@@ -36,16 +37,16 @@ def draw_tree(sentence: Drawable) -> list[Line]:
     branches = [_branches(word, heads, first, last) for word in range(1, len(heads) + 1)]
     forms = [visible(form) for form in sentence.forms]
     widths = [len(b) + columns(f) for b, f in zip(branches, forms, strict=True)]
-    most = max(widths, default=0)
+    widest = max(widths, default=0)
     tags = [visible(tag) if tag != "_" else "" for tag in sentence.upos]
-    column = max(map(columns, tags), default=0)
+    widest_tag = max(map(columns, tags), default=0)
     crossing = {child - 1 for _, child in nonprojective_arcs(heads)}
     return [
-        Line(
+        TreeLine(
             branches[k],
             forms[k],
-            " " * (most - widths[k] + 2),
-            tags[k] + " " * (column - columns(tags[k])) + "  " * bool(column),
+            " " * (widest - widths[k] + 2),
+            tags[k] + " " * (widest_tag - columns(tags[k])) + "  " * bool(widest_tag),
             visible(sentence.deprels[k])
             + (f" → {heads[k]} {forms[heads[k] - 1]}" if k in crossing else ""),
         )
@@ -54,7 +55,7 @@ def draw_tree(sentence: Drawable) -> list[Line]:
 
 
 def _branches(word: int, heads: tuple[int, ...], first: list[int], last: list[int]) -> str:
-    """What stands before a word: its corner, and the lines of words above that pass it by."""
+    """Draw what is before a word: its corner, and the lines of words above it that pass by."""
     parts: list[str] = []
     below, above = word, heads[word - 1]
     while above:

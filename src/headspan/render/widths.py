@@ -1,13 +1,16 @@
-"""How wide a text is, without asking a terminal or a browser."""
+"""Measure the width of text, in columns of a terminal and in a proportional font."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
 
-_JOINER, _EMOJI_STYLE = "\u200d", "\ufe0f"
+from rich.cells import get_character_cell_size
 
-# Widths in ems, at least those of DejaVu Sans and Verdana, which are wide; others leave some room.
+_JOINER, _EMOJI_STYLE = "\u200d", "\ufe0f"
+_WITHOUT_WIDTH = ("Mn", "Me", "Cf")
+
+# Widths in ems, not less than in DejaVu Sans and Verdana, which are wide; most fonts need less.
 _EMS = {
     **dict.fromkeys(".,:;'|!ijlI·‘’", 0.33),
     **dict.fromkeys('frtJ()[]{}/\\-"`*°“”', 0.47),
@@ -19,20 +22,20 @@ _LETTER, _CAPITAL, _OTHER, _WIDE, _EMOJI = 0.66, 0.79, 0.9, 1.04, 1.4
 
 
 def columns(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """Return the number of terminal columns that a text takes."""
     return sum(_columns(cluster) for cluster in clusters(text))
 
 
 def ems(text: str, *, bold: bool = False) -> float:
-    """About how wide a text is in a proportional font, in ems: rather too much than too little."""
+    """Estimate the width of a text in a proportional font, in ems; err on the wide side."""
     return sum(map(_ems, clusters(text))) * (1.15 if bold else 1.0)
 
 
 def clusters(text: str) -> Iterator[str]:
-    """The characters of a text, each with what has no width of its own after it.
+    """Yield the characters of a text, each with the characters that combine with it.
 
-    That is combining marks, emoji behind a joiner, skin tones, and the vowels and final consonants
-    of a Hangul syllable that is spelled out. At the start of a text such a thing stands alone.
+    These are combining marks, emoji after a joiner, skin tones, and the vowels and final consonants
+    of a decomposed Hangul syllable. At the start of a text, such a character is on its own.
     """
     cluster = ""
     for character in text:
@@ -47,7 +50,7 @@ def clusters(text: str) -> Iterator[str]:
 
 
 def visible(text: str) -> str:
-    """A text without what would move a terminal's cursor, and what XML forbids."""
+    """Replace control characters, which would move a terminal's cursor, and what XML forbids."""
     return "".join("�" if _is_hidden(c) else c for c in text)
 
 
@@ -58,7 +61,7 @@ def _is_hidden(character: str) -> bool:
 
 def _joins(character: str) -> bool:
     return (
-        unicodedata.category(character) in ("Mn", "Me", "Cf")
+        unicodedata.category(character) in _WITHOUT_WIDTH
         or "\U0001f3fb" <= character <= "\U0001f3ff"
         or "\u1160" <= character <= "\u11ff"
         or "\ud7b0" <= character <= "\ud7ff"
@@ -66,21 +69,18 @@ def _joins(character: str) -> bool:
 
 
 def _are_joined(cluster: str, character: str) -> bool:
-    """Whether both are parts of one emoji, such as a family."""
+    """Tell whether both are parts of one emoji, such as a family."""
     symbols = unicodedata.category(cluster[0]) == unicodedata.category(character) == "So"
     return cluster[-1] == _JOINER and symbols
 
 
 def _columns(cluster: str) -> int:
-    first = cluster[0]
-    if unicodedata.category(first) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if _EMOJI_STYLE in cluster or unicodedata.east_asian_width(first) in "WF" else 1
+    return 2 if _EMOJI_STYLE in cluster else get_character_cell_size(cluster[0])
 
 
 def _ems(cluster: str) -> float:
     first = cluster[0]
-    if not _columns(cluster):
+    if unicodedata.category(first) in _WITHOUT_WIDTH:
         return 0.0
     if "\U0001f1e6" <= first <= "\U0001f1ff":
         return _EMOJI / 2  # two make a flag
@@ -89,7 +89,7 @@ def _ems(cluster: str) -> float:
     base = unicodedata.normalize("NFD", first)[0]
     if base in _EMS:
         return _EMS[base]
-    if unicodedata.east_asian_width(first) in "WF":
+    if _columns(cluster) == 2:
         return _WIDE
     if base >= "\u0600":
         return _OTHER

@@ -1,4 +1,4 @@
-"""The row of words, with their tags and the tokens that they are part of."""
+"""The row of words, with their tags and the multiword tokens that they belong to."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from headspan.render.shapes import Group, Shape, Text, data, line
 from headspan.render.style import STYLES
 from headspan.render.widths import ems, visible
 
-_FORM = 19.0  # from the top of the row to where the letters of words stand
-_TAG = 16.0  # and from there to those of tags
-_TOKEN = 24.0  # the height of the tokens' line
+_FORM = 19.0  # from the top of the row to the baseline of words
+_TAG = 16.0  # from there to the baseline of tags
+_TOKEN = 24.0  # the height of the line of tokens
 _END = 7.0
 
 
 def measured(text: str, role: str) -> float:
-    """About how wide a text is in this role."""
+    """Estimate the width of a text in this role."""
     return ems(visible(text), bold=STYLES[role].bold) * STYLES[role].size
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """The words of a sentence, before it is known where each of them stands."""
+class WordRow:
+    """The words of a sentence, before they have positions."""
 
     sentence: Drawable
     widths: tuple[float, ...]
@@ -35,7 +35,7 @@ class Row:
         return _FORM + _TAG * self.tagged + tokens + _END
 
     def parts(self, middles: Sequence[float], top: float) -> Iterator[Group]:
-        """The shapes, given the middle of each word and the top of the row."""
+        """Draw the row, given the middle of each word and the top of the row."""
         for k, (form, tag) in enumerate(zip(self.sentence.forms, self.sentence.upos, strict=True)):
             shapes: list[Shape] = [Text(middles[k], top + _FORM, visible(form), "form")]
             if tag != "_":
@@ -53,30 +53,30 @@ class Row:
             yield Group("token", data(first=token.first, last=token.last), "", (brace, text))
 
 
-def word_row(sentence: Drawable) -> Row:
-    """The row of a sentence's words."""
+def word_row(sentence: Drawable) -> WordRow:
+    """Measure the row of a sentence's words."""
     tagged = any(tag != "_" for tag in sentence.upos)
     widths = [
         max(measured(form, "form"), measured(tag, "tag") if tag != "_" else 0.0)
         for form, tag in zip(sentence.forms, sentence.upos, strict=True)
     ]
-    for token in sentence.multiwords:  # which may be longer than its words together
+    for token in sentence.multiwords:  # it may be wider than its words together
         under = range(token.first - 1, token.last)
         missing = measured(token.form, "token") - sum(widths[k] for k in under)
         for k in under:
             widths[k] += max(0.0, missing) / len(under)
-    return Row(sentence, tuple(widths), tagged)
+    return WordRow(sentence, tuple(widths), tagged)
 
 
 def legend(entries: Sequence[tuple[str, str]], x: float, y: float) -> Iterator[Group]:
-    """Samples of lines with what they mean, in a row: pairs of a role and a text."""
+    """Draw a row of sample lines and their meanings. entries: pairs of a role and a text."""
     for role, text in entries:
         sample = line((x, y - 4), (x + 22, y - 4), role=role)
-        wide = measured(text, "note")
-        yield Group("legend", (), "", (sample, Text(x + 28 + wide / 2, y, text, "note")))
-        x += wide + 46
+        width = measured(text, "note")
+        yield Group("legend", (), "", (sample, Text(x + 28 + width / 2, y, text, "note")))
+        x += width + 46
 
 
 def legend_width(entries: Sequence[tuple[str, str]]) -> float:
-    """How wide the row of samples is."""
+    """Return the width of a legend."""
     return sum(measured(text, "note") + 46 for _, text in entries) - 18 * bool(entries)

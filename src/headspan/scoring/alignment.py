@@ -1,9 +1,9 @@
-"""Which word of the gold treebank a system's word is, as the CoNLL 2018 shared task defines it.
+"""Align a system's words with gold words, as the CoNLL 2018 shared task defines it.
 
-Both files must have the same characters. A word that is a token is the gold word with the same
-characters. Words of multiword tokens have no characters of their own; they are matched by a longest
-common subsequence of forms, within the smallest stretch that no multiword token of either side
-sticks out of.
+Both files must have the same characters. A word that is a token is aligned with the gold word that
+has the same characters. Words of multiword tokens have no characters of their own; they are matched
+by a longest common subsequence of forms, within the smallest stretch of text whose boundaries no
+multiword token of either side crosses.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from __future__ import annotations
 from headspan.scoring.flat import Flat, ScoringError, without_spaces
 
 UNALIGNED = -2
-"""What stands for the gold word of a system word that is none."""
+"""The value for a system word that is aligned with no gold word."""
 
 
 def align(gold: Flat, system: Flat) -> list[int]:
-    """For each word of the system the position of its gold word, or UNALIGNED.
+    """Return for each system word the position of its gold word, or UNALIGNED.
 
-    Raises ScoringError, saying where the two part, when their texts differ.
+    Raises ScoringError, which says where the texts first differ, unless they are the same.
     """
     _check_texts(gold, system)
     gold_of = [UNALIGNED] * len(system)
@@ -39,7 +39,7 @@ def align(gold: Flat, system: Flat) -> list[int]:
 
 
 def _stretch(gold: Flat, system: Flat, g: int, s: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """The gold and the system words of the stretch around a multiword token at g or s."""
+    """Return the gold and system words of the stretch around a multiword token at g or s."""
     if gold.in_multiword[g]:
         end = gold.ranges[g][1]
         if not system.in_multiword[s] and system.ranges[s][0] < gold.ranges[g][0]:
@@ -70,7 +70,7 @@ def _beyond(side: Flat, word: int, end: int) -> bool:
 def _common_forms(
     gold: Flat, system: Flat, g_words: range, s_words: range
 ) -> list[tuple[int, int]]:
-    """A longest common subsequence of the forms, case aside, as pairs of positions."""
+    """Return a longest common subsequence of the forms, ignoring case, as pairs of positions."""
     g_forms = [_key(gold, word) for word in g_words]
     s_forms = [_key(system, word) for word in s_words]
     rows, columns = len(g_forms), len(s_forms)
@@ -104,24 +104,25 @@ def _check_texts(gold: Flat, system: Flat) -> None:
     if gold.characters == system.characters:
         return
     if not system.characters:
-        raise ScoringError(f"{system.name} has no words, {gold.name} has {len(gold)}")
+        raise ScoringError(f"{system.name} has no words; {gold.name} has {len(gold)}")
     if not gold.characters:
-        raise ScoringError(f"{gold.name} has no words, {system.name} has {len(system)}")
+        raise ScoringError(f"{gold.name} has no words; {system.name} has {len(system)}")
     same = _common_start(gold.characters, system.characters)
     for shorter, longer in ((gold, system), (system, gold)):
         if same == len(shorter.characters):
             raise ScoringError(
-                f"{shorter.name} ends after {len(shorter)} words, where {longer.name} goes on "
+                f"{shorter.name} ends after {len(shorter)} words, but {longer.name} continues "
                 f"with {_excerpt(longer, same)} ({_place(longer, same)})"
             )
     raise ScoringError(
-        f"the texts differ from {_place(gold, same)} on: {gold.name} has {_excerpt(gold, same)}, "
+        f"the texts differ, starting at {_place(gold, same)}: "
+        f"{gold.name} has {_excerpt(gold, same)}, "
         f"{system.name} has {_excerpt(system, same)} ({_place(system, same)})"
     )
 
 
 def _common_start(one: str, other: str) -> int:
-    """How many characters two texts share at the start, by halving."""
+    """Return how many characters two texts share at the start, by bisection."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,8 +1,8 @@
-"""Where a system is right and wrong: scores by length, distance, span, relation and tag.
+"""Break scores down by length, distance, headed span, relation and tag.
 
-The bins are those of the paper's error analysis, after McDonald and Nivre (2011): precision is
-taken over the system's words in a bin, recall over the gold words in it, each binned by its own
-tree.
+The bins are those of the paper's error analysis, after McDonald and Nivre (2011). Precision is
+computed over the system's words in a bin and recall over the gold words in it; each side is binned
+by its own tree.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from headspan.scoring.flat import ROOT, Flat
 from headspan.scoring.metrics import Evaluation, Score
 
 Bins: TypeAlias = Sequence[int]
-"""The lower ends of bins; the last one is open."""
+"""The lower ends of bins; the last bin is open."""
 _Key = TypeVar("_Key", int, str)
 
 
 Rows: TypeAlias = dict[str, dict[str, Score]]
-"""For each bin, relation or tag, its measures."""
+"""The measures of each bin, relation or tag."""
 
 
 def _sentence_lengths(side: Flat) -> list[int]:
@@ -32,7 +32,7 @@ def _sentence_lengths(side: Flat) -> list[int]:
 
 
 def _dependency_lengths(side: Flat) -> list[int]:
-    """0 for an arc from the root, which has no length."""
+    """Return the length of each arc; 0 for an arc from the root, which has no length."""
     return [0 if head == ROOT else abs(head - word) for word, head in enumerate(side.heads)]
 
 
@@ -46,13 +46,13 @@ def _span_lengths(side: Flat) -> list[int]:
 
 @dataclass(frozen=True)
 class _ByNumber:
-    """A breakdown by a number that each tree gives to each of its words."""
+    """A breakdown by a number that a tree assigns to each word."""
 
     title: str
     number: Callable[[Flat], list[int]]
     bins: Bins
     first_name: str | None = None
-    """What the first bin is called while it is the usual one."""
+    """The name of the first bin, if it is the default one."""
 
     def name(self, bins: Bins, at: int) -> str:
         if at == 0 and self.first_name and tuple(bins[:2]) == self.bins[:2]:
@@ -79,31 +79,32 @@ BREAKDOWNS: Mapping[str, str] = {
     "relation": "Relation",
     "upos": "UPOS",
 }
-"""The breakdowns there are, and their titles."""
+"""The available breakdowns and their titles."""
 MEASURES: Mapping[str, tuple[str, ...]] = {
     by: ("spans",) if by == "span_length" else ("uas", "las") for by in BREAKDOWNS
 }
-"""What each of them measures."""
+"""The measures of each breakdown."""
 
 
 def breakdown(evaluation: Evaluation, by: str, *, bins: Bins | None = None) -> Rows:
-    """Scores by one of BREAKDOWNS, as rows of measures.
+    """Return scores by one of BREAKDOWNS, as rows of measures.
 
-    by: `sentence_length`, `root_distance`, `dependency_length` (arcs from the root have none and
-        are left out), `relation`, `upos` (the gold one): `uas` and `las`; `span_length`: `spans`,
-        the headed spans that are right, that is the first, last and highest word of a subtree.
-    bins: the lower ends of bins, for the breakdowns by a number; default: those of the paper.
+    by: `sentence_length`, `root_distance`, `dependency_length` (without arcs from the root),
+        `relation` and `upos` (the gold tag) give `uas` and `las`. `span_length` gives `spans`: the
+        headed spans whose first word, last word and head are right.
+    bins: the lower ends of the bins of a breakdown by a number; by default those of the paper.
     """
     e = evaluation
     attachment = {"uas": e.head_right, "las": e.both_right}
     if by == "relation":
         return _most_frequent_first(_rows(e, e.gold_labels, e.system_labels, attachment))
     if by == "upos":
-        own = e.system.upos
-        gold_tags = [own[s] if g == UNALIGNED else e.gold.upos[g] for s, g in enumerate(e.gold_of)]
-        return _most_frequent_first(_rows(e, e.gold.upos, gold_tags, attachment))
+        tags = [
+            e.system.upos[s] if g == UNALIGNED else e.gold.upos[g] for s, g in enumerate(e.gold_of)
+        ]
+        return _most_frequent_first(_rows(e, e.gold.upos, tags, attachment))
     if by not in _NUMBERS:
-        raise HeadspanError(f"no breakdown by {by!r}; there are {', '.join(BREAKDOWNS)}")
+        raise HeadspanError(f"by is {by!r}; expected one of {', '.join(BREAKDOWNS)}")
     number = _NUMBERS[by]
     ends = number.bins if bins is None else bins
     measures = {"spans": _spans_right(e)} if MEASURES[by] == ("spans",) else attachment
@@ -120,7 +121,7 @@ def breakdown(evaluation: Evaluation, by: str, *, bins: Bins | None = None) -> R
 
 
 def confusion(evaluation: Evaluation) -> list[tuple[str, str, int]]:
-    """Which relation was taken for which, as (gold, system, times), the most frequent first."""
+    """Return the confused relations as (gold, system, count), the most frequent first."""
     e = evaluation
     wrong = Counter(
         (e.gold_labels[g], e.system_labels[s])
@@ -128,7 +129,7 @@ def confusion(evaluation: Evaluation) -> list[tuple[str, str, int]]:
         if e.gold_counts[g] and not e.label_right[s]
     )
     ordered = sorted(wrong.items(), key=lambda item: (-item[1], item[0]))
-    return [(gold, system, times) for (gold, system), times in ordered]
+    return [(gold, system, count) for (gold, system), count in ordered]
 
 
 def _rows(
@@ -137,7 +138,7 @@ def _rows(
     system_keys: Sequence[_Key],
     measures: Mapping[str, list[bool]],
 ) -> dict[_Key, dict[str, Score]]:
-    """For every key the measures, each given as what is right of the system's words."""
+    """Return the measures of each key; a measure says which of the system's words are right."""
     system_of = dict(e.pairs())
     rows: dict[_Key, dict[str, Score]] = {}
     gold_words: dict[_Key, list[int]] = defaultdict(list)
@@ -154,7 +155,7 @@ def _rows(
                 correct=sum(right[s] for s in system_words[key]),
                 gold=len(gold_words[key]),
                 system=len(system_words[key]),
-                found=sum(g in system_of and right[system_of[g]] for g in gold_words[key]),
+                recalled=sum(g in system_of and right[system_of[g]] for g in gold_words[key]),
             )
             for measure, right in measures.items()
         }
@@ -166,7 +167,7 @@ def _most_frequent_first(rows: dict[str, dict[str, Score]]) -> Rows:
 
 
 def _spans_right(e: Evaluation) -> list[bool]:
-    """For each system word whether it is a gold word with the same headed span."""
+    """Tell for each system word whether its gold word has the same headed span."""
     return [
         g != UNALIGNED and e.gold.spans[g] == (e.gold_of[first], e.gold_of[last])
         for g, (first, last) in zip(e.gold_of, e.system.spans, strict=True)

@@ -1,4 +1,4 @@
-"""A treebank with its words laid end to end, so that two of them can be held side by side."""
+"""A treebank as one sequence of words, so that two of them can be compared."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from headspan.plumbing.errors import HeadspanError
 from headspan.tree import TreeError, depths, subtree_spans
 
 ROOT = -1
-"""The head of a root word, as a position."""
+"""The position of the head of a root word."""
 
 
 class ScoringError(HeadspanError):
-    """Two treebanks that cannot be compared; the message says where they part."""
+    """Two treebanks that cannot be compared; the message says where they differ."""
 
 
 @dataclass(slots=True)
 class Flat:
-    """The words of a treebank, numbered 0, 1, 2, … through all its sentences.
+    """The words of a treebank, numbered 0, 1, 2, … across all its sentences.
 
-    Characters are those of the tokens, white space left out, also numbered through.
+    The characters are those of the tokens without white space, numbered the same way.
     """
 
     name: str
     characters: str = ""
     sentences: list[Sentence] = field(default_factory=list)
     sentence_ranges: list[tuple[int, int]] = field(default_factory=list)
-    """From which to which character each sentence goes."""
+    """The characters of each sentence, as (start, end)."""
     token_ranges: list[tuple[int, int]] = field(default_factory=list)
     first_word: list[int] = field(default_factory=list)
     """The first word of each sentence."""
     ranges: list[tuple[int, int]] = field(default_factory=list)
-    """The characters of each word; for a word of a multiword token, those of the token."""
+    """The characters of each word; for words of a multiword token, those of the token."""
     in_multiword: list[bool] = field(default_factory=list)
     sentence_of: list[int] = field(default_factory=list)
     heads: list[int] = field(default_factory=list)
@@ -46,22 +46,22 @@ class Flat:
     feats: list[str] = field(default_factory=list)
     deprels: list[str] = field(default_factory=list)
     depths: list[int] = field(default_factory=list)
-    """Arcs between each word and its root."""
+    """The number of arcs between each word and its root word."""
     spans: list[tuple[int, int]] = field(default_factory=list)
-    """The first and last word below each word, itself included, as positions."""
+    """The positions of the first and last word of each subtree."""
 
     def __len__(self) -> int:
         """The number of words."""
         return len(self.heads)
 
     def place(self, sentence: int) -> str:
-        """How a message names a sentence."""
+        """Return the name of a sentence in messages."""
         name = self.sentences[sentence].sent_id
         return f"{self.name}, sentence {sentence + 1}" + (f" ({name})" if name else "")
 
 
 def flatten(sentences: Iterable[Sentence], name: str) -> Flat:
-    """Lay a treebank's words end to end. Raises ScoringError for a sentence that is no tree."""
+    """Number a treebank's words. Raises ScoringError if a sentence is not a tree."""
     flat = Flat(name)
     pieces: list[str] = []
     position = 0
@@ -72,13 +72,15 @@ def flatten(sentences: Iterable[Sentence], name: str) -> Flat:
         flat.first_word.append(len(flat))
         flat.sentences.append(sentence)
         for token in sentence.tokens:
-            visible = without_spaces(token.form)
-            if not visible:
+            characters = without_spaces(token.form)
+            if not characters:
                 place = flat.place(len(flat.sentences) - 1)
-                raise ScoringError(f"{place}: word {token.first} has no characters to align it by")
-            token_range = (position, position + len(visible))
-            pieces.append(visible)
-            position += len(visible)
+                raise ScoringError(
+                    f"{place}: word {token.first} has only spaces; expected characters"
+                )
+            token_range = (position, position + len(characters))
+            pieces.append(characters)
+            position += len(characters)
             flat.token_ranges.append(token_range)
             words = token.last - token.first + 1
             flat.ranges += [token_range] * words
@@ -105,16 +107,12 @@ def _append_annotation(flat: Flat, sentence: Sentence) -> None:
     flat.spans += [(offset + span.left, offset + span.right - 1) for span in spans]
     flat.sentence_of += [index] * len(sentence)
     flat.heads += [offset + head - 1 if head else ROOT for head in sentence.heads]
-    flat.forms += sentence.forms
-    flat.lemmas += sentence.lemmas
-    flat.upos += sentence.upos
-    flat.xpos += sentence.xpos
-    flat.feats += sentence.feats
-    flat.deprels += sentence.deprels
+    for column in ("forms", "lemmas", "upos", "xpos", "feats", "deprels"):
+        getattr(flat, column).extend(getattr(sentence, column))
 
 
 def without_spaces(form: str) -> str:
-    """A form without its spaces, which do not count when texts are compared."""
+    """Return a form without its spaces, which do not count when texts are compared."""
     if form.isascii():
         return form.replace(" ", "")
     return "".join(c for c in form if unicodedata.category(c) != "Zs")

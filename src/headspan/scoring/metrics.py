@@ -1,22 +1,17 @@
-"""UAS, LAS and their relatives, from aligned words."""
+"""UAS, LAS and related metrics, computed from aligned words."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
 
 from headspan.conllu import Sentence
 from headspan.plumbing.errors import check_choice
 from headspan.scoring.alignment import UNALIGNED, align
 from headspan.scoring.flat import ROOT, Flat, ScoringError, flatten
+from headspan.treebank_conventions import Punct, Subtypes, base_relation, is_punctuation
 
-Punct: TypeAlias = Literal["keep", "upos", "chars", "ptb", "ctb"]
-Subtypes: TypeAlias = Literal["keep", "strip"]
-
-_PTB_PUNCTUATION = frozenset(("``", "''", ":", ",", "."))
 _CONTENT = frozenset(
     "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod "
     "appos nummod acl amod conj fixed flat compound list parataxis orphan goeswith reparandum "
@@ -35,31 +30,31 @@ METRICS: Mapping[str, str] = {
     "ucm": "sentences without a wrong head",
     "lcm": "sentences without a wrong head or relation",
     "clas": "content words with the right head and relation",
-    "mlas": "CLAS with tags, features and function words right too",
-    "blex": "CLAS with the lemma right too",
+    "mlas": "CLAS, with tags, features and function words also right",
+    "blex": "CLAS, with the lemma also right",
     "upos": "words with the right UPOS",
     "xpos": "words with the right XPOS",
     "ufeats": "words with the right universal features",
     "alltags": "words with UPOS, XPOS and features right",
     "lemmas": "words with the right lemma",
-    "tokens": "tokens found",
-    "sentences": "sentences found",
-    "words": "words found",
+    "tokens": "tokens with the right boundaries",
+    "sentences": "sentences with the right boundaries",
+    "words": "words that match a gold word",
 }
-"""What is measured, and how it is put in words."""
+"""The metrics and their descriptions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How many were right, of how many in the gold treebank and in the system's; percentages."""
+    """Counts of right, gold and system items; precision, recall and F1 in percent."""
 
     correct: int
-    """Right ones of the system's."""
+    """The system's items that are right."""
     gold: int
     system: int
-    found: int = -1
-    """Gold ones that the system got right. They differ from `correct` only where the two sides are
-    sorted into bins, each by its own tree; −1 stands for the same.
+    recalled: int = -1
+    """The gold items that the system got right; −1 means as many as `correct`. The two differ only
+    in bins, since each side is binned by its own tree.
     """
 
     @property
@@ -77,9 +72,9 @@ class Score:
 
     @property
     def counts(self) -> tuple[int, int, int, int]:
-        """The four numbers, `found` as a number of words."""
-        found = self.correct if self.found < 0 else self.found
-        return self.correct, self.gold, self.system, found
+        """The four counts: correct, gold, system, recalled."""
+        recalled = self.correct if self.recalled < 0 else self.recalled
+        return self.correct, self.gold, self.system, recalled
 
     def __add__(self, other: Score) -> Score:
         return Score(*(a + b for a, b in zip(self.counts, other.counts, strict=True)))
@@ -87,7 +82,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A system held against the gold treebank, word by word. `evaluation["las"]` is a Score."""
+    """A system's parses compared with the gold treebank. `evaluation["las"]` is a Score."""
 
     gold: Flat
     system: Flat
@@ -96,7 +91,7 @@ class Evaluation:
     gold_of: list[int]
     """The gold word of each system word, or UNALIGNED."""
     gold_counts: list[bool]
-    """Whether each gold word counts: not, if it is punctuation that is left out."""
+    """Whether each gold word counts; punctuation that is left out does not."""
     system_counts: list[bool]
 
     def __getitem__(self, metric: str) -> Score:
@@ -104,7 +99,7 @@ class Evaluation:
 
     @cached_property
     def head_right(self) -> list[bool]:
-        """For each system word whether it is a gold word with its gold head."""
+        """For each system word, whether its gold word has the same head."""
         return [
             g != UNALIGNED and self.gold.heads[g] == self._gold_word(self.system.heads[s])
             for s, g in enumerate(self.gold_of)
@@ -112,7 +107,7 @@ class Evaluation:
 
     @cached_property
     def label_right(self) -> list[bool]:
-        """For each system word whether it is a gold word with its gold relation."""
+        """For each system word, whether its gold word has the same relation."""
         gold, system = self.gold_labels, self.system_labels
         return [g != UNALIGNED and gold[g] == system[s] for s, g in enumerate(self.gold_of)]
 
@@ -129,7 +124,7 @@ class Evaluation:
         return self._labels(self.system)
 
     def pairs(self) -> Iterator[tuple[int, int]]:
-        """The aligned words, as (gold, system)."""
+        """Yield the aligned words as (gold, system)."""
         return ((g, s) for s, g in enumerate(self.gold_of) if g != UNALIGNED)
 
     @cached_property
@@ -151,7 +146,9 @@ class Evaluation:
         return ROOT if system_word == ROOT else self.gold_of[system_word]
 
     def _labels(self, side: Flat) -> list[str]:
-        return [_base(r) for r in side.deprels] if self.subtypes == "strip" else side.deprels
+        return (
+            [base_relation(r) for r in side.deprels] if self.subtypes == "strip" else side.deprels
+        )
 
     def _counted(self, right: list[bool]) -> Score:
         return Score(
@@ -161,29 +158,25 @@ class Evaluation:
         )
 
     def _complete(self, right: list[bool]) -> Score:
-        """Gold sentences that the system has as a sentence with all words that count right."""
+        """Count gold sentences that the system has, too, with all words that count right."""
         gold, system = self.gold, self.system
         wrong = [False] * len(gold.sentences)
-        found = [counts is False for counts in self.gold_counts]
-        for g, s in self.pairs():
-            found[g] = True
-            if self.gold_counts[g] and not right[s]:
+        system_of = dict(self.pairs())
+        for g, counts in enumerate(self.gold_counts):
+            if counts and not (g in system_of and right[system_of[g]]):
                 wrong[gold.sentence_of[g]] = True
-        for g, was_found in enumerate(found):
-            if not was_found:
-                wrong[gold.sentence_of[g]] = True
-        theirs = {
+        system_lengths = {
             r: len(sentence)
             for r, sentence in zip(system.sentence_ranges, system.sentences, strict=True)
         }
         complete = sum(
-            not bad and theirs.get(r) == len(sentence)
+            not bad and system_lengths.get(r) == len(sentence)
             for bad, r, sentence in zip(wrong, gold.sentence_ranges, gold.sentences, strict=True)
         )
         return Score(complete, len(gold.sentences), len(system.sentences))
 
     def _content_scores(self) -> dict[str, Score]:
-        """CLAS, MLAS and BLEX: words whose relation, subtype aside, is one of content words."""
+        """Return CLAS, MLAS and BLEX, which count words with the relation of a content word."""
         gold, system = self.gold, self.system
         g_content = _content(gold, self.gold_counts)
         s_content = _content(system, self.system_counts)
@@ -232,18 +225,19 @@ def score(
     *,
     punct: Punct = "keep",
     subtypes: Subtypes = "keep",
-    names: tuple[str, str] = ("the gold treebank", "the system's"),
+    names: tuple[str, str] = ("the gold treebank", "the system's output"),
 ) -> Evaluation:
-    """Hold a system's trees against the gold ones.
+    """Compare a system's trees with the gold trees.
 
-    Words and sentences may differ as long as the text is the same; then scores are F1.
+    Words and sentences may differ as long as the text is the same; scores are then F1.
 
-    punct: `keep` counts punctuation; the others leave it out of the attachment scores: words with
-        the gold tag UPOS `PUNCT` (`upos`), words all of whose characters are Unicode punctuation
-        (`chars`), with one of the tags `` `` '' : , . `` (`ptb`), or with the tag `PU` (`ctb`). A
-        system's word counts if its gold word does; one without a gold word is judged by itself.
+    punct: `keep` counts punctuation. The other values leave it out of the attachment scores, where
+        punctuation is a word with the gold UPOS `PUNCT` (`upos`), a word of only Unicode
+        punctuation characters (`chars`), a word with one of the tags `` `` '' : , . `` (`ptb`), or
+        a word with the tag `PU` (`ctb`). A system's word counts if its gold word does; a word
+        without a gold word is judged by its own form and tags.
     subtypes: `strip` compares relations up to the colon, as the CoNLL 2018 shared task does.
-    names: what messages call the two.
+    names: the names of the two treebanks in messages.
     """
     check_choice("punct", punct, Punct)
     check_choice("subtypes", subtypes, Subtypes)
@@ -252,40 +246,27 @@ def score(
         raise ScoringError(f"{names[0]} has no words")
     gold_of = align(flat_gold, flat_system)
     gold_counts = [not mark for mark in _punctuation(flat_gold, punct)]
-    alone = _punctuation(flat_system, punct)
+    system_marks = _punctuation(flat_system, punct)
     system_counts = [
-        not alone[s] if g == UNALIGNED else gold_counts[g] for s, g in enumerate(gold_of)
+        not system_marks[s] if g == UNALIGNED else gold_counts[g] for s, g in enumerate(gold_of)
     ]
     return Evaluation(flat_gold, flat_system, punct, subtypes, gold_of, gold_counts, system_counts)
 
 
 def _punctuation(side: Flat, punct: Punct) -> list[bool]:
-    if punct == "keep":
-        return [False] * len(side)
-    if punct == "upos":
-        return [tag == "PUNCT" for tag in side.upos]
-    if punct == "chars":
-        return [
-            bool(form) and all(unicodedata.category(c).startswith("P") for c in form)
-            for form in side.forms
-        ]
-    marks = _PTB_PUNCTUATION if punct == "ptb" else frozenset(("PU",))
-    return [xpos in marks or upos in marks for xpos, upos in zip(side.xpos, side.upos, strict=True)]
-
-
-def _base(relation: str) -> str:
-    return relation.partition(":")[0]
+    words = zip(side.forms, side.upos, side.xpos, strict=True)
+    return [is_punctuation(punct, form, upos, xpos) for form, upos, xpos in words]
 
 
 def _content(side: Flat, counts: list[bool]) -> list[bool]:
     return [
-        _base(relation) in _CONTENT and counting
+        base_relation(relation) in _CONTENT and counting
         for relation, counting in zip(side.deprels, counts, strict=True)
     ]
 
 
 def _features(side: Flat) -> list[list[str]]:
-    """The universal features of each word, in order."""
+    """Return the universal features of each word, sorted."""
     return [
         sorted(f for f in feats.split("|") if f.partition("=")[0] in _UNIVERSAL_FEATURES)
         for feats in side.feats
@@ -295,7 +276,7 @@ def _features(side: Flat) -> list[list[str]]:
 def _function_children(side: Flat) -> list[list[int]]:
     children: list[list[int]] = [[] for _ in range(len(side))]
     for word, (head, relation) in enumerate(zip(side.heads, side.deprels, strict=True)):
-        if head != ROOT and _base(relation) in _FUNCTION:
+        if head != ROOT and base_relation(relation) in _FUNCTION:
             children[head].append(word)
     return children
 

@@ -22,23 +22,14 @@ _CONFUSIONS_SHOWN = 10
 
 
 def as_json(evaluation: Evaluation) -> dict[str, Any]:
-    """Everything that was measured. Metrics are F1 in percent; `counts` is what they come from."""
+    """Return all results. Metrics are F1 in percent; `counts` holds the counts behind them."""
     return {
         "gold": evaluation.gold.name,
         "system": evaluation.system.name,
         "punct": evaluation.punct,
         "subtypes": evaluation.subtypes,
         **{metric: evaluation[metric].f1 for metric in METRICS},
-        "counts": {
-            metric: {
-                "correct": evaluation[metric].correct,
-                "gold": evaluation[metric].gold,
-                "system": evaluation[metric].system,
-                "precision": evaluation[metric].precision,
-                "recall": evaluation[metric].recall,
-            }
-            for metric in METRICS
-        },
+        "counts": {metric: _score_json(evaluation[metric]) for metric in METRICS},
         "breakdowns": {
             by: {
                 row: {measure: _score_json(score) for measure, score in scores.items()}
@@ -56,7 +47,7 @@ def as_json(evaluation: Evaluation) -> dict[str, Any]:
 def compare_as_json(
     first: Evaluation, second: Evaluation, comparison: Comparison
 ) -> dict[str, Any]:
-    """Two evaluations and the differences between them, second − first."""
+    """Return two evaluations and the differences between them, second − first."""
     return {
         "systems": [as_json(first), as_json(second)],
         "comparison": {
@@ -73,7 +64,7 @@ def compare_as_json(
 
 
 def score_table(*evaluations: Evaluation) -> Table:
-    """The metrics, a row each; for one system with precision and recall, for more side by side."""
+    """Return a table with one row per metric: one system with precision and recall, or several."""
     alone = len(evaluations) == 1
     names = ["F1"] if alone else [str(at + 1) for at in range(len(evaluations))]
     table = _table("Metric", *names, *(["Precision", "Recall", "Right", "Gold"] if alone else []))
@@ -88,7 +79,7 @@ def score_table(*evaluations: Evaluation) -> Table:
 
 
 def comparison_table(comparison: Comparison) -> Table:
-    """The differences between two systems, a row each."""
+    """Return a table of the differences between two systems, one row per metric."""
     table = _table("Metric", "2 − 1", "95% interval", "p")
     for metric, d in comparison.items():
         table.add_row(
@@ -98,7 +89,7 @@ def comparison_table(comparison: Comparison) -> Table:
 
 
 def breakdown_tables(*evaluations: Evaluation) -> Iterator[Table]:
-    """A table for each breakdown, and the relations that were confused most."""
+    """Yield a table for each breakdown, and one of the relations that were confused most often."""
     alone = len(evaluations) == 1
     for by, title in BREAKDOWNS.items():
         all_rows = [breakdown(evaluation, by) for evaluation in evaluations]
@@ -122,9 +113,9 @@ def breakdown_tables(*evaluations: Evaluation) -> Iterator[Table]:
             table.add_row(escape(row), f"{in_gold:,}", *cells)
         yield table
     for number, evaluation in enumerate(evaluations, 1):
-        table = _table("Gold relation", "Times")
-        table.title = "Confused most often" + ("" if alone else f" by {number}")
-        table.add_column("taken for")
+        table = _table("Gold relation", "Count")
+        table.title = "Most confused relations" + ("" if alone else f" of {number}")
+        table.add_column("Predicted as")
         for gold, system, count in confusion(evaluation)[:_CONFUSIONS_SHOWN]:
             table.add_row(escape(gold), f"{count:,}", escape(system))
         yield table
@@ -138,12 +129,12 @@ def _shown(score: Score | None, part: str) -> str:
 
 def _score_json(score: Score) -> dict[str, float]:
     return {
+        "correct": score.correct,
+        "gold": score.gold,
+        "system": score.system,
         "precision": score.precision,
         "recall": score.recall,
         "f1": score.f1,
-        "gold": score.gold,
-        "system": score.system,
-        "correct": score.correct,
     }
 
 

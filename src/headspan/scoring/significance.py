@@ -1,9 +1,9 @@
-"""Is one system better than another, or was it luck with these sentences?"""
+"""Tell whether one system is better than another, or was only lucky with these sentences."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -15,7 +15,7 @@ from headspan.scoring.flat import ScoringError
 from headspan.scoring.metrics import Evaluation
 
 _Counts: TypeAlias = npt.NDArray[np.float64]
-_ROWS = 256  # resamples drawn at once, to bound memory
+_ROWS = 256  # resamples drawn at a time, to bound memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Difference:
     """The lower end of the 95% interval of the difference, from a paired bootstrap."""
     high: float
     p: float
-    """How often shuffling the systems' sentences makes a difference as large or larger."""
+    """The share of random exchanges that make a difference at least as large."""
 
     @property
     def difference(self) -> float:
@@ -36,18 +36,18 @@ class Difference:
 
 
 Comparison: TypeAlias = Mapping[str, Difference]
-"""The difference in `uas` and in `las`."""
+"""The differences in `uas` and in `las`."""
 
 
 def compare(
     first: Evaluation, second: Evaluation, *, samples: int = 10_000, seed: int = 0
 ) -> Comparison:
-    """The difference between two systems on the same gold treebank, and what it is worth.
+    """Return the difference between two systems on the same gold treebank, and its significance.
 
-    Sentences are drawn again with replacement for the interval (paired bootstrap) and exchanged
-    between the systems with a fair coin for the p-value (approximate randomisation, two-sided).
+    The interval comes from drawing sentences with replacement (paired bootstrap), the p-value from
+    exchanging sentences between the systems at random (approximate randomisation, two-sided).
 
-    samples: how many times each is done. The same seed gives the same figures.
+    samples: the number of draws for each. The same seed gives the same results.
     """
     return compare_runs([first], [second], samples=samples, seed=seed)
 
@@ -59,10 +59,10 @@ def compare_runs(
     samples: int = 10_000,
     seed: int = 0,
 ) -> Comparison:
-    """`compare` for two systems that were each trained several times, paired run by run.
+    """Compare two systems that were each trained several times, paired run by run.
 
-    A sentence is drawn or exchanged with all its runs at once, for what several runs make of one
-    sentence is not independent. How much seeds differ is another question.
+    A sentence is drawn or exchanged with all its runs at once, since the parses of one sentence by
+    several runs are not independent. The variation between seeds is not measured.
     """
     if not first or len(first) != len(second):
         raise ScoringError(f"cannot pair {len(first)} runs with {len(second)}")
@@ -76,7 +76,7 @@ def compare_runs(
             )
         if one.subtypes != first[0].subtypes:
             raise ScoringError(
-                "two systems can only be compared with subtypes kept in both or in none"
+                "two systems can only be compared if both keep subtypes or neither does"
             )
     if samples < 1 or seed < 0:
         raise ScoringError(f"cannot draw {samples} samples with seed {seed}")
@@ -96,7 +96,7 @@ def _summed(runs: Sequence[Evaluation], right: Callable[[Evaluation], list[bool]
 
 
 def _counts(e: Evaluation, right: Callable[[Evaluation], list[bool]]) -> _Counts:
-    """For each gold sentence how many words are right, and how many there are on both sides."""
+    """Count for each gold sentence the right words, and the words of both sides together."""
     counts = np.zeros((len(e.gold.sentences), 2))
     for g, counting in enumerate(e.gold_counts):
         counts[e.gold.sentence_of[g], 1] += counting
@@ -116,28 +116,44 @@ def _counts(e: Evaluation, right: Callable[[Evaluation], list[bool]]) -> _Counts
 def _difference(
     first: _Counts, second: _Counts, samples: int, rng: np.random.Generator
 ) -> Difference:
-    n = len(first)
     observed = _f1(second.sum(0)) - _f1(first.sum(0))
     bootstrap, shuffled_as_large = [], 0
-    for start in range(0, samples, _ROWS):
-        rows = min(_ROWS, samples - start)
-        drawn = rng.integers(0, n, (rows, n)) + n * np.arange(rows)[:, None]
-        weight = np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n).astype(float)
-        bootstrap.append(_f1(weight @ second) - _f1(weight @ first))
-        swap = (rng.random((rows, n)) < 0.5) @ (second - first)
+    for weights in bootstrap_weights(len(first), samples, rng):
+        bootstrap.append(_f1(weights @ second) - _f1(weights @ first))
+        swap = (rng.random(weights.shape) < 0.5) @ (second - first)
         shuffled = _f1(second.sum(0) - swap) - _f1(first.sum(0) + swap)
         shuffled_as_large += int((np.abs(shuffled) >= abs(observed) - 1e-9).sum())
-    low, high = np.percentile(np.concatenate(bootstrap), [2.5, 97.5])
+    low, high = confidence_interval(np.concatenate(bootstrap))
     return Difference(
         first=float(_f1(first.sum(0))),
         second=float(_f1(second.sum(0))),
-        low=float(low),
-        high=float(high),
+        low=low,
+        high=high,
         p=(shuffled_as_large + 1) / (samples + 1),
     )
 
 
+def bootstrap_weights(n: int, samples: int, rng: np.random.Generator) -> Iterator[_Counts]:
+    """Draw n sentences with replacement, `samples` times.
+
+    Yields arrays (resamples, n), a few hundred resamples at a time: how often each sentence was
+    drawn. The product of such an array with the sentences' counts gives the counts of resamples.
+    """
+    for start in range(0, samples, _ROWS):
+        rows = min(_ROWS, samples - start)
+        drawn = rng.integers(0, n, (rows, n)) + n * np.arange(rows)[:, None]
+        yield np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n).astype(float)
+
+
+def confidence_interval(values: _Counts) -> tuple[float, float]:
+    """Return the 95% interval of the values of resamples; (0, 0) if there are none."""
+    if not len(values):
+        return 0.0, 0.0
+    low, high = np.percentile(values, [2.5, 97.5])
+    return float(low), float(high)
+
+
 def _f1(counts: _Counts) -> npt.NDArray[np.float64]:
-    """counts: (…, 2), how many are right and how many there are on both sides together."""
+    """Return F1 from counts (…, 2): right words, and the words of both sides together."""
     total = np.maximum(counts[..., 1], 1)
     return np.asarray(200 * counts[..., 0] / total)
