@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from headspan.inference.algebra import Algebra
 from headspan.inference.pieces import ARC, LEFT_END, RIGHT_END
-from headspan.inference.structure import Structure
+from headspan.inference.structure import Kernels, Structure
 from headspan.inference.structures.split.items import SplitItems
 from headspan.inference.structures.split.recurrence import SplitCharts, inside
 
@@ -34,6 +34,11 @@ class Split(Structure):
 
     def hypergraph(self, charts: Any, n: int, *scores: NDArray[np.float64]) -> SplitItems:
         return SplitItems(charts, n, *scores)
+
+    def kernels(self) -> Kernels:
+        from headspan.inference.structures.split import kernel, sums
+
+        return Kernels(kernel.best, sums.sums)
 
     def as_joint(self, *scores: Any) -> tuple[Any, ...]:
         arcs, left_ends, right_ends = scores

@@ -33,6 +33,7 @@ class SplitItems(Hypergraph):
 
     def values(self, item: Any) -> NDArray[np.float64]:
         name, a, b = item
+        values: NDArray[np.float64]
         if name == "root":
             halves = self.left[0, 1 : b + 1] + self.right[1 : b + 1, b]
             values = halves + self.arcs[0, 1 : b + 1]
@@ -88,4 +89,4 @@ class SplitItems(Hypergraph):
 def _is_leaf(item: Any) -> bool:
     """Whether a half has no dependents."""
     name, a, b = item
-    return (name == "CL" and a == b - 1) or (name == "CR" and a == b)
+    return bool((name == "CL" and a == b - 1) or (name == "CR" and a == b))
