@@ -18,7 +18,6 @@ import torch
 
 from headspan.config import read_config
 from headspan.training.loop import Trainer, clip
-from headspan.training.treebank import tensors
 from reporting import ROOT, SHARED, arguments, needed, table, write_json
 
 TREEBANK = SHARED / "treebanks" / "ud-2.2" / "en_ewt"
@@ -30,8 +29,8 @@ def timed_step(trainer: Trainer, batch: list[int]) -> dict[str, float]:
     optimizer.zero_grad(set_to_none=True)
     seconds = {}
     start = time.perf_counter()
-    sentences = [trainer.kept.sentences[k] for k in batch]
-    inputs, gold = tensors(sentences, trainer.parser.vocabularies, trainer.parser.tokenizer)
+    parser = trainer.parser
+    inputs, gold = trainer.training_set.batch(batch, parser.vocabularies, parser.tokenizer)
     seconds["making batches"] = time.perf_counter() - start
 
     start = time.perf_counter()

@@ -20,9 +20,7 @@ MODULES = (
     "headspan.tree",
     "headspan.pseudoprojective",
     "headspan.inference",
-    "headspan.inference.headed_span",
-    "headspan.inference.arc",
-    "headspan.inference.joint",
+    "headspan.registries",
     "headspan.scoring",
     "headspan.text",
     "headspan.render",
@@ -34,9 +32,9 @@ MODULES = (
 INTRODUCTION = """\
 # The Python interface
 
-All public names, from their signatures and docstrings; `python docs/make_api.py` makes this page.
-Names are imported when they are first used, so `import headspan` is quick. Everything that can go
-wrong for a reason that a user can mend is a `HeadspanError`.
+All public names with their signatures and docstrings; `python docs/make_api.py` generates this
+page. Names are imported when they are first used, so `import headspan` is fast. Every mistake that
+a user can correct raises `HeadspanError`.
 """
 
 
@@ -52,16 +50,18 @@ def _module(name: str) -> Iterator[str]:
         thing = getattr(module, public)
         if isinstance(thing, FunctionType):
             yield f"### `{public}{_signature(thing)}`\n\n{_doc(thing)}\n"
-        elif isinstance(thing, type) and thing.__module__.startswith("headspan"):
-            yield from _class(public, thing)
+        else:
+            kind = thing if isinstance(thing, type) else type(thing)  # a structure is an object
+            if kind.__module__.startswith("headspan"):
+                yield from _class(public, kind)
 
 
 def _public(module: ModuleType) -> list[str]:
-    """The names that a module offers."""
+    """The public names of a module."""
     names = getattr(module, "__all__", None)
     if names is None:
-        own = (n for n, thing in vars(module).items() if _is_own(thing, module))
-        names = [n for n in own if not n.startswith("_")]
+        defined = (n for n, thing in vars(module).items() if _is_own(thing, module))
+        names = [n for n in defined if not n.startswith("_")]
     return list(names)
 
 
@@ -73,9 +73,9 @@ def _class(name: str, thing: type) -> Iterator[str]:
     yield f"### `{name}`\n\n{_doc(thing)}\n"
     if dataclasses.is_dataclass(thing):
         inherited = {f.name for base in thing.__mro__[1:] for f in _fields(base)}
-        own = [f"`{f.name}`" for f in _fields(thing) if f.name not in inherited]
-        if own:
-            yield f"Fields: {', '.join(own)}.\n"
+        fields = [f"`{f.name}`" for f in _fields(thing) if f.name not in inherited]
+        if fields:
+            yield f"Fields: {', '.join(fields)}.\n"
     for method, value in vars(thing).items():
         if method.startswith("_"):
             continue
@@ -94,7 +94,7 @@ def _fields(thing: type) -> list[dataclasses.Field[Any]]:
 
 
 def _signature(function: FunctionType) -> str:
-    """The parameters by name, with defaults; types are in the code."""
+    """The parameters with their defaults, without types."""
     parameters = list(inspect.signature(function).parameters.values())
     if parameters and parameters[0].name in ("self", "cls"):
         parameters = parameters[1:]
@@ -103,7 +103,7 @@ def _signature(function: FunctionType) -> str:
 
 
 def _shown(parameter: inspect.Parameter) -> Any:
-    """Its default, or `…` for one that is no plain value."""
+    """Its default, or `…` if that is not a plain value."""
     plain = (bool, int, float, str, tuple, type(None))
     if parameter.default is parameter.empty or isinstance(parameter.default, plain):
         return parameter.default

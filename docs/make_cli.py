@@ -20,7 +20,8 @@ PAGE = Path(__file__).parent / "cli.md"
 INTRODUCTION = """\
 # The command line
 
-What `headspan COMMAND --help` says, on one page; `python docs/make_cli.py` makes it.
+All commands and their options, as `headspan COMMAND --help` prints them; `python docs/make_cli.py`
+generates this page.
 """
 
 
@@ -54,8 +55,8 @@ def _command(function: Callable[..., Any], name: str) -> Iterator[str]:
             places.append(place if needed else f"[{place}]")
             rows.append(f"| `{place}` | {_about(about.help, parameter)} |")
         else:
-            own = [about.default, *(about.param_decls or ())]  # typer takes the first for a default
-            names = [option for option in own if isinstance(option, str)]
+            declared = [about.default, *(about.param_decls or ())]  # the first is typer's default
+            names = [option for option in declared if isinstance(option, str)]
             names = names or [f"--{parameter.name.strip('_').replace('_', '-')}"]
             value = "" if kind is bool else f" {about.metavar or _values(kind)}"
             spelled = ", ".join(f"`{option}{value}`" for option in names)
@@ -66,7 +67,7 @@ def _command(function: Callable[..., Any], name: str) -> Iterator[str]:
 
 
 def _values(kind: Any) -> str:
-    """What may stand behind an option: `a|b|c`, or the name of a type."""
+    """The values of an option: `a|b|c`, or the name of a type."""
     choices = next((k for k in (kind, *get_args(kind)) if get_origin(k) is Literal), None)
     if choices is not None:
         return "\\|".join(get_args(choices))
@@ -75,10 +76,10 @@ def _values(kind: Any) -> str:
 
 def _about(text: str | None, parameter: inspect.Parameter) -> str:
     default = parameter.default
-    said = _plain(text or "").replace("\n", " ")
+    about = _plain(text or "").replace("\n", " ")
     if default in (inspect.Parameter.empty, None, False, "", ()):
-        return said
-    return f"{said} Default: `{default}`."
+        return about
+    return f"{about} Default: `{default}`."
 
 
 def _plain(text: str) -> str:

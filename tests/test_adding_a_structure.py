@@ -91,7 +91,7 @@ def test_all_that_follows_from_its_recurrence(structure: Structure) -> None:
         (values + costs).max()
     )
     assert structure.log_probability(scores, gold) == pytest.approx(np.log(p[3]))
-    with pytest.raises(ScoresError, match="HeadInitial has no hypergraph"):
+    with pytest.raises(ScoresError, match="HeadInitial has no items"):
         structure.k_best(scores, 2)
     with pytest.raises(ScoresError, match="HeadInitial has no kernels"):
         structure.best_tree(scores, backend="kernels")

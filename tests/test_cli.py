@@ -203,7 +203,7 @@ def test_draw_in_a_pipe_has_no_colour(gold: Path) -> None:
         (["score", "{gold}", "{empty}"], "empty has no words"),
         (["score", "{gold}", "{bad}"], "bad:1: found 1 column in 'not a treebank'; expected 10 columns"),
         (["convert", "{bad}"], "bad:1: found 1 column"),
-        (["convert", "{gold}", "-o", "{gold}"], "gold.conllu: exists already; --force writes over it"),
+        (["convert", "{gold}", "-o", "{gold}"], "gold.conllu: exists already; --force overwrites it"),
         (["convert", "{gold}", "-o", "/nowhere/x"], "/nowhere/x: cannot be written: no such file or directory"),
         (["draw", "{gold}"], "sentence 1: the tree is not projective: the arc from word 2 to word 7"),
         (["projectivize", "{cycle}"], "cycle: sentence 1 (a): there is a cycle: word 2 under word 4 under word 2"),

@@ -24,7 +24,7 @@ WORD = "1\tdog\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
         ("\ufeff# sent_id = 1\n" + WORD, True),
         ("# any comment\n1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n", True),
         ("1 dog _ NN NN _ 0 root _ _\n", True),
-        ("# sent_id = 1\n", True),  # a pipe may bring no more at first
+        ("# sent_id = 1\n", True),  # a pipe may deliver no more at first
         ("# A title\n\nSome text.\n", False),
         ("# A title", False),
         ("1 dog barks\n", False),
@@ -34,7 +34,7 @@ WORD = "1\tdog\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
         ("\n\n", False),
     ],
 )
-def test_what_a_file_is(start: str, conll: bool) -> None:
+def test_conll_is_told_from_text_by_its_first_lines(start: str, conll: bool) -> None:
     assert looks_like_conll(start.encode()) is conll
 
 
@@ -42,15 +42,17 @@ def words(pieces: Iterator[str]) -> Iterator[Sentence]:
     yield Sentence.from_words("".join(pieces).split())
 
 
-def test_files_text_and_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_input_is_a_file_a_text_or_standard_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "a.conllu").write_text(WORD, encoding="utf-8")
     (tmp_path / "a.txt").write_text("\ufeffa b\nc", encoding="utf-8")
     assert [s.heads for s in sentences(str(tmp_path / "a.conllu"), words)] == [(0,)]
     assert [s.forms for s in sentences(str(tmp_path / "a.txt"), words)] == [("a", "b", "c")]
     assert [s.forms for s in sentences("x y", words)] == [("x", "y")]
     assert [s.forms for s in sentences("x" * 5000, words)] == [("x" * 5000,)]
-    for given, forms in ((WORD, ("dog",)), ("dog days", ("dog", "days"))):
-        stdin = io.BufferedReader(io.BytesIO(given.encode()))
+    for content, forms in ((WORD, ("dog",)), ("dog days", ("dog", "days"))):
+        stdin = io.BufferedReader(io.BytesIO(content.encode()))
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=stdin))
         assert [s.forms for s in sentences("-", words)] == [forms]
     with pytest.raises(HeadspanError, match="is a directory"):
@@ -60,7 +62,7 @@ def test_files_text_and_standard_input(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
-def test_a_broken_archive_is_one_line(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
+def test_a_broken_archive_is_named(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
     packed = bytearray(pack(b"One sentence. " * 10_000))
     packed[60:80] = b"\xff" * 20
     (tmp_path / "broken").write_bytes(packed)
@@ -69,7 +71,7 @@ def test_a_broken_archive_is_one_line(pack: Callable[[bytes], bytes], tmp_path: 
 
 
 class Dripping(io.RawIOBase):
-    """A pipe that brings one byte at a time."""
+    """A pipe that delivers one byte at a time."""
 
     def __init__(self, data: bytes) -> None:
         self.data = io.BytesIO(data)
@@ -78,9 +80,9 @@ class Dripping(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:
-        found = self.data.read(1)
-        buffer[: len(found)] = found
-        return len(found)
+        byte = self.data.read(1)
+        buffer[: len(byte)] = byte
+        return len(byte)
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress, bz2.compress])

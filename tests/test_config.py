@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from headspan import HeadspanError
-from headspan.config import Config, from_table, read_config, to_table
+from headspan.config import Config, from_table, read_config, to_table, upgraded
 
 
 def config(tmp_path: Path, text: str, **overrides: str) -> Config:
@@ -12,20 +12,33 @@ def config(tmp_path: Path, text: str, **overrides: str) -> Config:
     return read_config(path, {key.replace("__", "."): value for key, value in overrides.items()})
 
 
-def test_values_and_overrides(tmp_path: Path) -> None:
+def test_values_are_read_and_overridden(tmp_path: Path) -> None:
     text = '[training]\nepochs = 3\nbetas = [0.9, 0.99]\n[model.embeddings]\ncolumns = ["upos"]\n'
     found = config(
         tmp_path, text, training__epochs="7", model__structure="arc", data__train="a b.conllu",
-        training__learning_rate="1", model__encoder__tuned="layers",
+        training__learning_rate="1", model__encoder__fine_tuned="layers",
     )  # fmt: skip
     assert found.training.epochs == 7
     assert found.training.betas == (0.9, 0.99)
     assert found.training.learning_rate == 1.0
     assert found.model.structure == "arc"
     assert found.model.embeddings.columns == ("upos",)
-    assert found.model.encoder.tuned == "layers"
+    assert found.model.encoder.fine_tuned == "layers"
     assert found.data.train == "a b.conllu"
     assert from_table(Config, to_table(found), "again") == found
+
+
+def test_keys_of_earlier_versions_are_upgraded() -> None:
+    old = {
+        "model": {"encoder": {"tuned": "layers"}},
+        "training": {"batch_by": "places", "patience": 0},
+    }
+    config = from_table(Config, upgraded(old), "old")
+    assert config.model.encoder.fine_tuned == "layers"
+    assert config.training.batch_by == "padded"
+    assert "tuned" in old["model"]["encoder"]
+    for broken in ({}, {"model": 3, "training": []}, {"model": {"encoder": "x"}}):
+        assert upgraded(broken) == broken
 
 
 @pytest.mark.parametrize(
@@ -36,7 +49,7 @@ def test_values_and_overrides(tmp_path: Path) -> None:
         ("training = 3\n", "training is not a table"),
         ('[training]\nepochs = "3"\n', "training.epochs is '3'; expected a whole number"),
         ("[training]\nepochs = true\n", "training.epochs is True; expected a whole number"),
-        ("[training]\nepochs = -1\n", "training.epochs is -1; expected no negative number"),
+        ("[training]\nepochs = -1\n", "training.epochs is -1; expected 0 or more"),
         ('[model]\nstructure = "tree"\n', "model.structure is 'tree'; expected one of span, arc, joint"),
         ('[model.embeddings]\ncolumns = "upos"\n', "expected a list"),
         ('[model.embeddings]\ncolumns = ["pos"]\n', "'pos'; expected one of upos, xpos, feats"),
@@ -58,6 +71,6 @@ def test_mistakes_are_named(tmp_path: Path, text: str, message: str) -> None:
         config(tmp_path, text)
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(HeadspanError, match=r"no.toml: cannot be read"):
         read_config(tmp_path / "no.toml")

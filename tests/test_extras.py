@@ -66,7 +66,9 @@ def test_a_feature_names_its_extra(
 
 def test_zstd_names_its_extra(uninstall: Callable[[str], None]) -> None:
     uninstall("pyarrow")
-    with pytest.raises(HeadspanError, match=r"unpacking zstd needs pyarrow.*'headspan\[parquet\]'"):
+    with pytest.raises(
+        HeadspanError, match=r"decompressing zstd needs pyarrow.*'headspan\[parquet\]'"
+    ):
         zstd()
 
 
@@ -75,7 +77,7 @@ def test_the_encoder_of_the_presets_names_its_extra() -> None:
         load_pretrained("python:nothing_of_the_kind/model")
 
 
-def test_what_is_there_but_too_old_is_not_called_missing() -> None:
+def test_a_library_that_is_too_old_is_not_called_missing() -> None:
     with (
         pytest.raises(HeadspanError, match=r"json, which cannot be imported \(cannot import name"),
         needed_for("this test", extra="plot"),

@@ -21,7 +21,7 @@ def test_a_file_appears_only_when_it_is_complete(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 @pytest.mark.parametrize("suffix", ["", ".gz", ".xz"])
-def test_what_fails_leaves_the_old_file_and_nothing_else(
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     tmp_path: Path, error: type[BaseException], suffix: str
 ) -> None:
     path = tmp_path / f"out{suffix}"
@@ -38,7 +38,7 @@ def test_what_fails_leaves_the_old_file_and_nothing_else(
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_an_existing_file_is_kept_unless_told_otherwise(tmp_path: Path) -> None:
+def test_an_existing_file_is_kept_unless_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "out"
     path.write_bytes(b"old")
     with (
@@ -64,7 +64,7 @@ def test_a_link_stays_a_link_and_its_name_decides_about_compression(tmp_path: Pa
     assert gzip.decompress((tmp_path / "real").read_bytes()) == b"new"
 
 
-def test_a_long_name_is_no_obstacle(tmp_path: Path) -> None:
+def test_a_file_with_a_long_name_is_written(tmp_path: Path) -> None:
     with open_output(tmp_path / ("x" * 250)) as stream:
         stream.write(b"new")
     assert len(list(tmp_path.iterdir())) == 1
@@ -84,7 +84,7 @@ def test_devices_and_pipes_are_written_directly(tmp_path: Path) -> None:
     assert received == [b"through"]
 
 
-def test_places_where_nothing_can_be_written(tmp_path: Path) -> None:
+def test_writing_to_a_folder_or_into_a_missing_one_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(HeadspanError, match="is a folder"), open_output(tmp_path):
         pass
     with (

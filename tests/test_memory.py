@@ -14,7 +14,7 @@ from training.conftest import treebank  # noqa: F401 (a fixture)
 from training.test_training import config
 
 
-def test_where_it_cannot_be_done(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_returned_on_other_systems(monkeypatch: pytest.MonkeyPatch) -> None:
     give_back()
     memory._malloc_trim.cache_clear()
     monkeypatch.setattr(sys, "platform", "win32")
@@ -23,7 +23,7 @@ def test_where_it_cannot_be_done(monkeypatch: pytest.MonkeyPatch) -> None:
     memory._malloc_trim.cache_clear()
 
 
-def test_a_parser_does_so_now_and_then(
+def test_a_parser_returns_free_memory_now_and_then(
     treebank: Path,  # noqa: F811
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -51,7 +51,7 @@ class _Heap(ctypes.Structure):
     ]  # fmt: skip
 
 
-def test_nothing_is_kept_for_ever(treebank: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_parsing_does_not_use_more_and_more_memory(treebank: Path, tmp_path: Path) -> None:  # noqa: F811
     mallinfo = getattr(ctypes.CDLL(None), "mallinfo2", None)
     if mallinfo is None:
         pytest.skip("needs a C library that says what is in use")

@@ -17,9 +17,9 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from headspan import conllu
-from headspan.model import folder as model_folder
-from headspan.model.folder import FILES, FORMAT, fingerprint
+from headspan.model.folder import FILES, fingerprint
 from headspan.model.parser import Parser
+from headspan.model.saving import FORMAT
 from headspan.nn.network import Network
 from headspan.nn.pretrained import empty_encoder, encoder_table
 from headspan.plumbing.errors import HeadspanError
@@ -64,7 +64,7 @@ def test_models_of_every_format_parse_as_they_did(path: Path) -> None:
     assert sum(file.stat().st_size for file in path.iterdir()) < 200_000
 
 
-def test_the_present_format_has_a_golden_model() -> None:
+def test_the_current_format_has_a_golden_model() -> None:
     names = {path.name for path in GOLDEN}
     assert names == {f"v{number}" for number in range(1, FORMAT + 1)}
     about = json.loads((MODELS / f"v{FORMAT}" / "config.json").read_text(encoding="utf-8"))
@@ -85,13 +85,13 @@ def test_the_present_format_has_a_golden_model() -> None:
         (["x" * 1000], "its format is"),
     ],
 )
-def test_another_format_says_what_to_do(folder: Path, found: Any, message: str) -> None:
+def test_an_unknown_format_is_refused_with_advice(folder: Path, found: Any, message: str) -> None:
     change(folder / "config.json", "format", value=found)
     refused(folder, message)
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name != "README.md"])
-def test_a_file_that_is_cut_short(folder: Path, name: str) -> None:
+def test_a_truncated_file_is_refused(folder: Path, name: str) -> None:
     whole = (folder / name).read_bytes()
     for size in (0, 1, 7, 8, len(whole) // 2, len(whole) - 2):
         (folder / name).write_bytes(whole[:size])
@@ -124,7 +124,7 @@ WEIGHTS = {
 
 
 @pytest.mark.parametrize("content", WEIGHTS.values(), ids=WEIGHTS.keys())
-def test_weights_that_lie(folder: Path, content: bytes) -> None:
+def test_weights_with_false_headers_are_refused(folder: Path, content: bytes) -> None:
     (folder / "model.safetensors").write_bytes(content)
     refused(folder, "cannot be read|is missing")
 
@@ -156,24 +156,24 @@ def test_nothing_is_ever_unpickled(
 @pytest.mark.parametrize(
     ("change_of", "message"),
     [
-        (lambda t: {**t, "inputs.ends": t["inputs.ends"].double()}, "holds torch.float64"),
-        (lambda t: {**t, "inputs.ends": t["inputs.ends"].bfloat16()}, "holds torch.bfloat16"),
+        (lambda t: {**t, "inputs.ends": t["inputs.ends"].double()}, "the type torch.float64"),
+        (lambda t: {**t, "inputs.ends": t["inputs.ends"].bfloat16()}, "the type torch.bfloat16"),
         (lambda t: {**t, "inputs.ends": t["inputs.ends"].flatten()}, "has the shape"),
         (lambda t: {**t, "inputs.ends": torch.zeros(())}, "has the shape"),
         (lambda t: {**t, "inputs.ends": torch.zeros((), dtype=torch.int8),
                     "inputs.ends.scale": torch.ones(1, 1)}, "does not fit"),
-        (lambda t: {n: x for n, x in t.items() if n != "segmenter.near.bias"}, "lacks the tensor"),
-        (lambda t: {**t, "segmenter.extra": torch.zeros(1)}, "has the tensor extra"),
-        (lambda t: {**t, "../x": torch.zeros(1)}, "belongs to no part"),
+        (lambda t: {n: x for n, x in t.items() if n != "segmenter.near.bias"}, "segmenter: the tensor near.bias is missing"),
+        (lambda t: {**t, "segmenter.extra": torch.zeros(1)}, "segmenter: the tensor extra does not belong"),
+        (lambda t: {**t, "../x": torch.zeros(1)}, "does not belong"),
     ],
 )  # fmt: skip
-def test_tensors_that_do_not_fit(folder: Path, change_of: Any, message: str) -> None:
+def test_tensors_that_do_not_fit_are_refused(folder: Path, change_of: Any, message: str) -> None:
     path = folder / "model.safetensors"
     save_file(change_of(load_file(path)), path)
     refused(folder, message)
 
 
-def test_weights_that_are_no_numbers_are_an_error_of_parsing(folder: Path) -> None:
+def test_parsing_with_weights_that_are_not_numbers_is_an_error(folder: Path) -> None:
     path = folder / "model.safetensors"
     for value in (float("nan"), float("inf")):
         save_file(
@@ -199,7 +199,7 @@ JSON = {
 
 
 @pytest.mark.parametrize("text", JSON.values(), ids=JSON.keys())
-def test_json_that_is_a_bomb_or_none(folder: Path, text: str) -> None:
+def test_bad_json_is_refused(folder: Path, text: str) -> None:
     (folder / "config.json").write_bytes(text.encode(errors="surrogateescape"))
     refused(folder)
     for name in ("vocabularies.json", "segmenter.json", "tokenizer.json"):
@@ -243,14 +243,14 @@ def test_json_that_is_a_bomb_or_none(folder: Path, text: str) -> None:
         ("segmenter.json", ["spaced"], [["Lu"]], "pairs"),
     ],
 )  # fmt: skip
-def test_claims_that_do_not_fit(
+def test_false_sizes_and_vocabularies_are_refused(
     folder: Path, file: str, keys: list[str], value: Any, message: str
 ) -> None:
     change(folder / file, *keys, value=value)
     refused(folder, message)
 
 
-def test_a_tokenizer_of_another_encoder(folder: Path) -> None:
+def test_a_subword_that_the_encoder_does_not_know_is_an_error(folder: Path) -> None:
     path = folder / "tokenizer.json"
     table = json.loads(path.read_text(encoding="utf-8"))
     table["model"]["vocab"]["dog"] = 10**6
@@ -260,7 +260,7 @@ def test_a_tokenizer_of_another_encoder(folder: Path) -> None:
         parser(WORDS)
 
 
-def test_links_lead_nowhere_else(folder: Path, tmp_path: Path) -> None:
+def test_links_out_of_the_folder_are_refused(folder: Path, tmp_path: Path) -> None:
     for name in FILES:
         kept = tmp_path / f"kept-{name}"
         (folder / name).rename(kept)
@@ -290,7 +290,7 @@ def test_links_lead_nowhere_else(folder: Path, tmp_path: Path) -> None:
     Parser.load(tmp_path / "link")  # which folder it is, its user has said
 
 
-def test_the_cache_of_the_hub_is_links(folder: Path, tmp_path: Path) -> None:
+def test_links_within_the_hubs_cache_are_followed(folder: Path, tmp_path: Path) -> None:
     snapshot = tmp_path / "models--a--b" / "snapshots" / "0123"
     blobs = tmp_path / "models--a--b" / "blobs"
     snapshot.mkdir(parents=True)
@@ -304,7 +304,7 @@ def test_the_cache_of_the_hub_is_links(folder: Path, tmp_path: Path) -> None:
     refused(snapshot, "is a link to")
 
 
-def test_names_of_other_places_are_only_names(
+def test_names_in_a_configuration_are_never_followed(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "evil.py").write_text("raise SystemExit('it ran')", encoding="utf-8")
@@ -342,7 +342,7 @@ def test_encoders_of_transformers_are_saved_and_loaded(
     shape = {**TINY, "dim": 16, "n_layers": 1, "n_heads": 2, "embedding_size": 16}
     encoder = empty_encoder({"model_type": kind, **shape})
     made = Parser(
-        Network(golden.config.model, golden.vocabularies, encoder), golden.config,
+        Network(golden.config.model, golden.vocabularies.sizes(), encoder), golden.config,
         golden.vocabularies, golden.tokenizer, encoder_table(encoder),
     )  # fmt: skip
     made.save(tmp_path / "made")
@@ -356,9 +356,7 @@ def test_encoders_of_transformers_are_saved_and_loaded(
 @pytest.mark.parametrize(
     "key", ["attn_implementation", "_attn_implementation", "_attn_implementation_internal"]
 )
-def test_an_encoder_takes_no_kernel_from_elsewhere(
-    key: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_encoder_fetches_no_kernel(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from transformers.integrations import hub_kernels
 
     def fetch(*_: Any, **__: Any) -> None:
@@ -380,16 +378,16 @@ def test_an_encoder_takes_no_kernel_from_elsewhere(
         ({"model_type": "evil"}, "cannot be used"),
         ({"model_type": ["x"]}, "cannot be used"),
         ({"model_type": "detr", "backbone": "evil/x", "use_pretrained_backbone": True}, "text alone|cannot be used"),
-        ({"model_type": "vit"}, "not one of text alone"),
+        ({"model_type": "vit"}, "does not read text alone"),
     ],
 )  # fmt: skip
-def test_encoders_that_are_refused(config: dict[str, Any], message: str) -> None:
+def test_encoders_that_cannot_be_used_are_refused(config: dict[str, Any], message: str) -> None:
     with pytest.raises(HeadspanError, match=message), torch.device("meta"):
         empty_encoder(config)
 
 
 @pytest.mark.linux
-def test_memory_is_taken_for_what_is_there_only(folder: Path) -> None:
+def test_claiming_a_huge_encoder_takes_no_memory(folder: Path) -> None:
     """A folder of some kilobytes that claims an encoder of terabytes, of a kind not our own."""
     change(folder / "config.json", "encoder", value={"model_type": "roberta", **TINY,
            "hidden_size": 1 << 20, "intermediate_size": 1 << 20, "num_attention_heads": 1})  # fmt: skip
@@ -410,18 +408,18 @@ def test_memory_is_taken_for_what_is_there_only(folder: Path) -> None:
 
 
 @pytest.mark.linux
-def test_a_large_claim_takes_no_memory_in_this_process(folder: Path) -> None:
+def test_claiming_huge_scores_takes_no_memory(folder: Path) -> None:
     change(folder / "config.json", "model", "score_size", value=10**6)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     refused(folder, "has the shape")
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
 
 
-def test_what_is_written_is_what_is_read(folder: Path, tmp_path: Path) -> None:
+def test_a_saved_model_parses_the_same(folder: Path, tmp_path: Path) -> None:
     parser = Parser.load(folder)
     parser.save(tmp_path / "again")
     assert Parser.load(tmp_path / "again")(WORDS) == parser(WORDS)
     assert (
         json.loads((tmp_path / "again" / "config.json").read_text(encoding="utf-8"))["format"]
-        == model_folder.FORMAT
+        == FORMAT
     )

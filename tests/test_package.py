@@ -1,4 +1,4 @@
-"""What holds for the package as a whole."""
+"""The package as a whole: its version, its public names, its imports."""
 
 import subprocess
 import sys
@@ -17,14 +17,14 @@ def test_the_version_is_the_installed_one() -> None:
     assert version("headspan") == headspan.__version__
 
 
-def test_public_names_are_there() -> None:
+def test_public_names_exist() -> None:
     for name in headspan.__all__:
         assert getattr(headspan, name)
         assert name in dir(headspan)
     assert (Path(headspan.__file__).parent / "py.typed").exists()
 
 
-def test_importing_headspan_imports_next_to_nothing() -> None:
+def test_importing_headspan_imports_no_large_library() -> None:
     assert (
         python(
             "import sys, headspan; print(*{'numpy', 'rich', 'typer', 'torch'} & set(sys.modules))"
@@ -33,7 +33,7 @@ def test_importing_headspan_imports_next_to_nothing() -> None:
     )
 
 
-def test_the_ground_floor_imports_no_torch() -> None:
+def test_the_command_line_and_the_ground_floor_import_no_torch() -> None:
     code = (
         "import sys; from headspan import conllu, cli, pseudoprojective, scoring, tree, treebank_stats; "
         "print('torch' in sys.modules)"
@@ -41,5 +41,5 @@ def test_the_ground_floor_imports_no_torch() -> None:
     assert python(code) == "False"
 
 
-def test_a_name_that_is_not_there() -> None:
+def test_an_unknown_name_is_an_attribute_error() -> None:
     assert not hasattr(headspan, "nothing")

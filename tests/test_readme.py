@@ -1,4 +1,4 @@
-"""Every code block of the README and the docs does what it says."""
+"""Every code block of the README and the docs works as shown."""
 
 import doctest
 import os
@@ -18,14 +18,14 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 def blocks(language: str) -> list[object]:
     """The code blocks of a language, on all pages."""
-    found = []
+    parameters = []
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         for match in BLOCK.finditer(text):
             if match[1] == language:
                 line = text.count("\n", 0, match.start()) + 1
-                found.append(pytest.param(match[2], id=f"{page.name}:{line}"))
-    return found
+                parameters.append(pytest.param(match[2], id=f"{page.name}:{line}"))
+    return parameters
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def shell(command: str, place: Path = ROOT) -> str:
     return done.stdout
 
 
-def test_blocks_are_of_a_kind_that_is_tested() -> None:
+def test_all_code_blocks_are_of_a_tested_language() -> None:
     for page in PAGES:
         kinds = {match[1] for match in BLOCK.finditer(page.read_text(encoding="utf-8"))}
         assert kinds <= {"sh", "console", "python", "text"}, page
@@ -71,8 +71,8 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 @pytest.mark.parametrize("block", blocks("console"))
-def test_a_session_at_the_terminal(block: str, place: Path) -> None:
-    """Lines after `$` are run; what follows is what they print; `…` stands for any lines."""
+def test_terminal_sessions_print_what_is_shown(block: str, place: Path) -> None:
+    """Lines after `$` are run and print the lines below them; `…` stands for any lines."""
     for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
         printed = [line.rstrip() for line in shell(command, place).rstrip("\n").split("\n")]
         parts = expected.rstrip("\n").split("\n")
@@ -84,7 +84,7 @@ def test_a_session_at_the_terminal(block: str, place: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_python_sessions(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_sessions_print_what_is_shown(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     text = page.read_text(encoding="utf-8")
     code = "\n".join(match[2] for match in BLOCK.finditer(text) if match[1] == "python")
@@ -96,8 +96,8 @@ def test_python_sessions(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("block", blocks("sh"))
-def test_commands_that_set_things_up(block: str) -> None:
-    """What cannot run inside a test, such as `make test`, at least exists."""
+def test_commands_that_are_not_run_exist(block: str) -> None:
+    """Commands that cannot run inside a test, such as `make test`, at least exist."""
     for line in block.strip().split("\n"):
         command = line.partition("#")[0].split()
         if command[0] == "make":
@@ -115,7 +115,7 @@ def test_commands_that_set_things_up(block: str) -> None:
 
 
 @pytest.mark.parametrize("what", ["cli", "api"])
-def test_a_reference_is_up_to_date(what: str) -> None:
+def test_a_generated_reference_is_up_to_date(what: str) -> None:
     code = f"import make_{what} as made; print(made.page(), end='')"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT / "docs", capture_output=True, text=True, check=True

@@ -16,7 +16,7 @@ def test_time_inside_counts_for_the_inner_stage() -> None:
     assert set(watch.seconds) == {"inner", "outer"}
 
 
-def test_nothing_is_kept_when_nobody_asks() -> None:
+def test_stages_are_not_timed_unless_asked() -> None:
     with stage("a"), timed() as watch:
         pass
     with stage("b"):
@@ -24,7 +24,7 @@ def test_nothing_is_kept_when_nobody_asks() -> None:
     assert watch.seconds == {}
 
 
-def test_what_a_device_does_later_counts_for_the_stage_that_asked() -> None:
+def test_asynchronous_work_counts_for_the_stage_that_began_it() -> None:
     asked: list[float] = []
 
     def settle() -> None:

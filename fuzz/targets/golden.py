@@ -5,9 +5,9 @@ from pathlib import Path
 
 import torch
 
-from headspan.model.folder import FORMAT
 from headspan.model.parse_result import Parse
 from headspan.model.parser import Parser
+from headspan.model.saving import FORMAT
 
 FOLDER = Path(__file__).resolve().parents[2] / "tests" / "golden" / "models" / f"v{FORMAT}"
 

@@ -1,6 +1,6 @@
 """Bytes as the body of a request to the service: 200 with trees, or 4xx with a sentence.
 
-The app is called as a server would call it, without a socket.
+The app is called as a server calls it, but without a socket.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ WORDS = (
 def seeds() -> Iterator[bytes]:
     words = [["the", "dog", "sees", "a", "cat"]]
     columns = "1\ta\t_\t_\t_\t_\t0\troot\t_\tConfidence=0.1\n2\tb\t_\t_\t_\t_\t1\tx\t_\t_\n\n"
-    for asked in (
+    for request in (
         {"text": "the dog sees a cat . every dog !"},
         {"text": "a\nb", "lines": True, "format": "conllu", "confidence": True},
         {"words": words, "best": 3, "draw": 1, "confidence": True},
@@ -39,7 +39,7 @@ def seeds() -> Iterator[bytes]:
         {"conllu": columns.replace("\n", "\r\n"), "format": "conllu"},
         {"words": [], "text": None},
     ):
-        yield json.dumps(asked).encode()
+        yield json.dumps(request).encode()
     yield from (b"", b"{", b"[]", b"[" * 5000, b'{"text": "' + b"a" * 2000 + b'"}')
 
 
@@ -68,12 +68,12 @@ async def _answer(app: FastAPI, data: bytes) -> tuple[int, bytes]:
         "root_path": "", "asgi": {"version": "3.0"}, "client": ("127.0.0.1", 1),
         "server": ("127.0.0.1", 8000), "state": {},
     }  # fmt: skip
-    given = [{"type": "http.request", "body": data, "more_body": False}]
+    pending = [{"type": "http.request", "body": data, "more_body": False}]
     sent: list[dict[str, Any]] = []
 
     async def receive() -> dict[str, Any]:
-        if given:
-            return given.pop()
+        if pending:
+            return pending.pop()
         await asyncio.Event().wait()  # the client stays
         raise AssertionError
 

@@ -24,7 +24,7 @@ __all__ = ["HeadspanError", "Parse", "Parser", "Sentence", "__version__", "load"
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for, so that `import headspan` stays quick."""
+    """Import a public name when it is first used, so that `import headspan` stays quick."""
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     raise AttributeError(f"module 'headspan' has no attribute {name!r}")

@@ -5,50 +5,64 @@ from __future__ import annotations
 import dataclasses
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from headspan.plumbing.errors import HeadspanError, named, shown
-from headspan.plumbing.files import reason
+from headspan.plumbing.files import unreadable
+from headspan.pseudoprojective import Scheme
 from headspan.registries import LOSSES, STRUCTURES
 from headspan.treebank_conventions import Punct
 
 _T = TypeVar("_T")
+TagColumn: TypeAlias = Literal["upos", "xpos", "feats"]
 
 
 @dataclass(frozen=True)
-class Data:
-    """Which treebanks, and what becomes of non-projective trees."""
+class DataConfig:
+    """The treebanks, and what becomes of non-projective trees."""
 
     train: str = ""
     dev: str = ""
     test: str = ""
-    nonprojective: Literal["drop", "head", "path", "head+path"] = "head"
+    nonprojective: Literal["drop"] | Scheme = "head"
     """`drop` leaves such sentences out of training; the others encode them in the labels."""
     encoded_min_count: int = 1
     """Encoded labels that are rarer in training are not learned: their words keep the relation."""
     punct: Punct = "upos"
     """Punctuation in the scores, as for `headspan score`."""
     segment: bool = False
-    """Whether to learn, too, how raw text falls into sentences and words."""
+    """Also learn to divide raw text into sentences and words."""
 
 
 @dataclass(frozen=True)
-class Encoder:
+class EncoderConfig:
     """A pretrained encoder. Without a name there is none."""
 
     name: str = ""
     """A folder, `python:PACKAGE/FOLDER` for one inside an installed package, or a hub name."""
     layers: Literal["last", "mix"] = "last"
     """The last layer, or a learned mix of all."""
-    tuned: Literal["all", "layers", "none"] = "all"
-    """What of it is fine-tuned: all, all but its table of subwords, or nothing."""
+    fine_tuned: Literal["all", "layers", "none"] = "all"
+    """Fine-tune all of it, all but its table of subwords, or nothing."""
 
 
 @dataclass(frozen=True)
-class Embeddings:
-    """What is learned from scratch; a size of 0 leaves it out."""
+class EmbeddingsConfig:
+    """Embeddings that are learned from scratch; a size of 0 leaves one out."""
 
     words: int = 0
     min_count: int = 2
@@ -56,23 +70,23 @@ class Embeddings:
     characters: int = 0
     tags: int = 0
     """The size of each column's embedding."""
-    columns: tuple[Literal["upos", "xpos", "feats"], ...] = ()
+    columns: tuple[TagColumn, ...] = ()
 
 
 @dataclass(frozen=True)
-class Tagger:
+class TaggerConfig:
     """Columns that the network predicts beside the tree; without columns there is no tagger."""
 
-    columns: tuple[Literal["upos", "xpos", "feats"], ...] = ()
+    columns: tuple[TagColumn, ...] = ()
     size: int = 256
     as_input: bool = True
-    """Whether the parser sees what the tagger thinks, as embeddings of size `embeddings.tags`."""
+    """The parser sees the predicted tags, as embeddings of size `embeddings.tags`."""
     weight: float = 0.2
-    """Of their loss, beside those of trees and relations."""
+    """The weight of the loss on tags, beside the losses on trees and relations."""
 
 
 @dataclass(frozen=True)
-class Model:
+class ModelConfig:
     """The network."""
 
     structure: Annotated[str, STRUCTURES] = "span"
@@ -80,30 +94,30 @@ class Model:
     loss: Annotated[str, LOSSES] = "max-margin"
     """The loss on trees: a name from the registry of losses."""
     labels_from: Literal["words", "spans"] = "words"
-    """Relations from parent and child words, or from their headed spans (the paper's footnote)."""
+    """Relations from the words of an arc, or from their headed spans (the paper's footnote)."""
     lstm_layers: int = 3
     lstm_size: int = 1000
     """The size of each direction."""
     score_size: int = 600
     label_size: int = 300
     dropout: float = 0.33
-    encoder: Encoder = field(default_factory=Encoder)
-    embeddings: Embeddings = field(default_factory=Embeddings)
-    tagger: Tagger = field(default_factory=Tagger)
+    encoder: EncoderConfig = field(default_factory=EncoderConfig)
+    embeddings: EmbeddingsConfig = field(default_factory=EmbeddingsConfig)
+    tagger: TaggerConfig = field(default_factory=TaggerConfig)
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingConfig:
     """The optimiser and its schedule."""
 
     epochs: int = 10
     batch_tokens: int = 4000
-    """How large a batch is, in what `batch_by` says."""
-    batch_by: Literal["places", "words"] = "places"
-    """`places`: the longest sentence times their number, in words or, with an encoder, in subwords,
-    which is what memory and time go by; `words`: the lengths of its sentences, added up."""
+    """The largest size of a batch, in the unit of `batch_by`."""
+    batch_by: Literal["padded", "words"] = "padded"
+    """`padded`: the length of the longest sentence times their number, in words or, with an
+    encoder, in subwords; memory and time grow with it. `words`: the sum of the lengths."""
     accumulate: int = 1
-    """Batches a step."""
+    """Batches per step."""
     learning_rate: float = 25e-5
     encoder_learning_rate: float = 5e-5
     betas: tuple[float, float] = (0.9, 0.9)
@@ -111,27 +125,25 @@ class Training:
     warmup_epochs: float = 1.0
     clip: float = 5.0
     word_dropout: float = 0.0
-    """The share of words that the encoder and the word embeddings do not see."""
-    patience: int = 0
-    """Stop after so many epochs without a better dev score; 0 never does."""
+    """The share of words that are masked for the encoder and the word embeddings."""
     seed: int = 0
     device: Literal["auto", "cpu", "cuda"] = "auto"
-    """Where to train; `auto` is a GPU if there is one."""
+    """The device to train on; `auto` is a GPU if there is one."""
     log: tuple[Literal["tensorboard", "wandb"], ...] = ()
     """Where losses and scores go beside log.jsonl."""
 
 
 @dataclass(frozen=True)
 class Config:
-    """All of it."""
+    """The whole configuration."""
 
-    data: Data = field(default_factory=Data)
-    model: Model = field(default_factory=Model)
-    training: Training = field(default_factory=Training)
+    data: DataConfig = field(default_factory=DataConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
 
 
 def read_config(path: str | Path, overrides: Mapping[str, str] | None = None) -> Config:
-    """A configuration from a TOML file, with values for dotted keys put in over it."""
+    """A configuration from a TOML file, with overriding values for dotted keys."""
     table = read_toml(path)
     for key, value in (overrides or {}).items():
         _put(table, key, value)
@@ -139,12 +151,12 @@ def read_config(path: str | Path, overrides: Mapping[str, str] | None = None) ->
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
-    """What a TOML file holds. Raises HeadspanError if it holds none, or cannot be read."""
+    """The content of a TOML file. Raises HeadspanError if it is not TOML or cannot be read."""
     try:
         with Path(path).open("rb") as file:
             return tomllib.load(file)
     except OSError as error:
-        raise HeadspanError(f"{path}: cannot be read: {reason(error)}") from error
+        raise unreadable(path, error) from error
     except (ValueError, RecursionError) as error:  # also a number of too many digits
         raise HeadspanError(f"{path}: is not TOML: {named(str(error), 200)}") from error
 
@@ -162,6 +174,26 @@ def from_table(kind: type[_T], table: Any, where: str, prefix: str = "") -> _T:
     return kind(**values)
 
 
+def upgraded(table: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration from a model or a run of an earlier headspan, under the keys of today.
+
+    Before format 2 of model folders, `encoder.fine_tuned` was `tuned`, `batch_by = "padded"` was
+    `"places"`, and there was `training.patience`.
+    """
+    table = {**table}
+    with suppress(KeyError, TypeError):  # what else is wrong with it, from_table says
+        encoder = {**table["model"]["encoder"]}
+        encoder["fine_tuned"] = encoder.pop("tuned")
+        table["model"] = {**table["model"], "encoder": encoder}
+    with suppress(KeyError, TypeError):
+        training = {**table["training"]}
+        training.pop("patience", None)
+        if training.get("batch_by") == "places":
+            training["batch_by"] = "padded"
+        table["training"] = training
+    return table
+
+
 def to_table(config: Any) -> dict[str, Any]:
     """The nested dictionary that `from_table` reads."""
     table: dict[str, Any] = dataclasses.asdict(config)
@@ -172,8 +204,8 @@ def _checked(hint: Any, value: Any, where: str, key: str) -> Any:
     if dataclasses.is_dataclass(hint):
         return from_table(hint, value, where, key + ".")  # type: ignore[arg-type]
     origin = get_origin(hint)
-    if origin in (Literal, Annotated):
-        choices = get_args(hint) if origin is Literal else tuple(get_args(hint)[1])
+    if origin in (Literal, Annotated, Union, UnionType):
+        choices = _choices(hint)
         if value in choices:
             return value
         expected = ", ".join(name or "''" for name in choices)
@@ -188,7 +220,7 @@ def _checked(hint: Any, value: Any, where: str, key: str) -> Any:
     if type(value) is not hint and not (hint is float and type(value) is int):
         raise HeadspanError(f"{where}: {key} is {shown(value)}; expected {_NAMES[hint]}")
     if hint in (int, float) and not 0 <= value <= _LARGEST:
-        what = "no negative number" if value < 0 else f"at most {_LARGEST:,}"
+        what = "0 or more" if value < 0 else f"at most {_LARGEST:,}"
         raise HeadspanError(f"{where}: {key} is {shown(value)}; expected {what}")
     name = key.rpartition(".")[2]
     if name in _BELOW_ONE and value >= 1:
@@ -204,8 +236,17 @@ _NOT_ZERO = {"lstm_size", "score_size", "label_size", "size", "batch_tokens", "a
 _NAMES = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
 
 
+def _choices(hint: Any) -> tuple[str, ...]:
+    """The names that a hint allows: a Literal, a union of them, or a registry's."""
+    if get_origin(hint) is Annotated:
+        return tuple(get_args(hint)[1])
+    if get_origin(hint) is Literal:
+        return get_args(hint)
+    return tuple(choice for literal in get_args(hint) for choice in get_args(literal))
+
+
 def _put(table: dict[str, Any], key: str, value: str) -> None:
-    """Put a value, as typed on the command line, at a dotted key: TOML if it is, else a string."""
+    """Set a dotted key to a value from the command line: TOML if it can be, else a string."""
     *path, last = key.split(".")
     for name in path:
         table = table.setdefault(name, {})

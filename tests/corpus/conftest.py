@@ -61,16 +61,16 @@ def paragraphs(count: int, start: int = 0) -> str:
 @pytest.fixture(scope="session")
 def model(tmp_path_factory: pytest.TempPathFactory, treebank: Path) -> Path:  # noqa: F811
     """A model whose segmenter alone is trained: its trees are strange, but always the same."""
-    from headspan.config import Config, Data, Embeddings, Model
+    from headspan.config import Config, DataConfig, EmbeddingsConfig, ModelConfig
     from headspan.text import SegmenterSettings, SegmenterSizes, train_segmenter
     from headspan.training.loop import Trainer
 
     folder = tmp_path_factory.mktemp("model")
     config = Config(
-        data=Data(train=str(treebank / "train.conllu"), dev=str(treebank / "dev.conllu")),
-        model=Model(
+        data=DataConfig(train=str(treebank / "train.conllu"), dev=str(treebank / "dev.conllu")),
+        model=ModelConfig(
             lstm_layers=1, lstm_size=16, score_size=16, label_size=8,
-            embeddings=Embeddings(words=16, characters=8, tags=0, min_count=1),
+            embeddings=EmbeddingsConfig(words=16, characters=8, tags=0, min_count=1),
         ),
     )  # fmt: skip
     parser = Trainer(config, folder / "run").parser

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from headspan import HeadspanError, load
-from headspan.corpus.parsing import Options
+from headspan.corpus.parsing import CorpusOptions
 from headspan.integrations.arrow import TableParser, parse_batches, schema
 from headspan.plumbing.limits import LONGEST
 
@@ -19,7 +19,7 @@ def documents() -> pa.Table:
 
 
 def test_documents_become_sentences(model: Path, documents: pa.Table) -> None:
-    options = Options(pretokenized=True)
+    options = CorpusOptions(pretokenized=True)
     table = TableParser(model, options=options)(documents)
     assert table.schema == schema()
     *rows, long = table.to_pylist()
@@ -40,7 +40,7 @@ def test_documents_become_sentences(model: Path, documents: pa.Table) -> None:
 
 def test_given_words_and_confidences_become_columns(model: Path) -> None:
     documents = pa.table({"id": [7], "tokens": [[["The", "dog"], ["A", "cat"]]]})
-    table = TableParser(model, options=Options(confidence=True))(documents)
+    table = TableParser(model, options=CorpusOptions(confidence=True))(documents)
     assert table.schema == schema(confidence=True)
     rows = table.to_pylist()
     assert [row["sent_id"] for row in rows] == ["7-1", "7-2"]

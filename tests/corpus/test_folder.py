@@ -15,7 +15,7 @@ from conftest import ROOT
 from headspan import HeadspanError, conllu
 from headspan.corpus import CorpusProgress, CorpusSummary
 from headspan.corpus.output_folder import OutputFolder
-from headspan.corpus.parsing import Options
+from headspan.corpus.parsing import CorpusOptions
 from headspan.corpus.shards import ShardWriter
 from headspan.corpus.source import Source
 from headspan.plumbing.limits import LONGEST
@@ -148,7 +148,7 @@ def test_other_settings_are_refused(parse: Any, text: Path, tmp_path: Path) -> N
     with pytest.raises(HeadspanError, match="shard_size was 1 and is 2; resume with the old ones"):
         parse([text], Path("out"), shard_size=2)
     with pytest.raises(HeadspanError, match="confidence was False and is True"):
-        parse([text], Path("out"), options=Options(confidence=True))
+        parse([text], Path("out"), options=CorpusOptions(confidence=True))
     other = tmp_path / "other"
     other.mkdir()
     (other / "config.json").write_text("{ }", encoding="utf-8")
@@ -255,14 +255,14 @@ def test_sentences_that_cannot_be_parsed_are_recorded(parse: Any, text: Path) ->
 def test_all_formats_hold_the_same_sentences(parse: Any, text: Path) -> None:
     from pyarrow import parquet
 
-    parse([text], Path("plain"), options=Options(confidence=True))
+    parse([text], Path("plain"), options=CorpusOptions(confidence=True))
     plain = [s for path in sorted(Path("plain").glob("part-*")) for s in conllu.read(path)]
     assert "Confidence=0.5000" in plain[0].misc[0]
     for compress in ("gz", "xz"):
-        parse([text], Path(compress), compress=compress, options=Options(confidence=True))
+        parse([text], Path(compress), compress=compress, options=CorpusOptions(confidence=True))
         shards = sorted(Path(compress).glob(f"part-*.conllu.{compress}"))
         assert [s for path in shards for s in conllu.read(path)] == plain
-    parse([text], Path("rows"), format="parquet", options=Options(confidence=True))
+    parse([text], Path("rows"), format="parquet", options=CorpusOptions(confidence=True))
     rows = parquet.read_table(sorted(Path("rows").glob("*.parquet"))).to_pylist()
     assert [row["sent_id"] for row in rows] == [s.sent_id for s in plain]
     assert [tuple(row["forms"]) for row in rows] == [s.forms for s in plain]

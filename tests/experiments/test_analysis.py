@@ -58,33 +58,37 @@ def test_the_csv_is_the_breakdown(systems: tuple[Path, Path, Path], out: Path) -
     gold, arc, _ = systems
     evaluation = score(conllu.read(gold), conllu.read(arc), punct="upos")
     for by, measure in FIGURE_4.items():
-        found = [row for row in rows(out / f"{by}.csv") if row["system"] == "Arcs & co"]
-        wanted = breakdown(evaluation, by)
-        assert [row["bin"] for row in found] == list(wanted)
-        for row in found:
-            s = wanted[row["bin"]][measure]
+        written = [row for row in rows(out / f"{by}.csv") if row["system"] == "Arcs & co"]
+        expected = breakdown(evaluation, by)
+        assert [row["bin"] for row in written] == list(expected)
+        for row in written:
+            s = expected[row["bin"]][measure]
             assert float(row["f1"]) == s.f1
             assert (float(row["precision"]), float(row["recall"])) == (s.precision, s.recall)
             assert (int(row["gold"]), int(row["predicted"])) == (s.gold, s.system)
             assert float(row["low"]) <= s.f1 <= float(row["high"])
 
 
-def test_differences_by_relation(systems: tuple[Path, Path, Path], out: Path) -> None:
-    found = {row["relation"]: row for row in rows(out / "relation.csv")}
-    assert "punct" not in found  # it is left out
-    assert float(found["det"]["difference"]) > 0
-    assert float(found["obj"]["difference"]) < 0
-    assert float(found["nsubj"]["first"]) == 100
+def test_differences_by_relation_have_intervals(
+    systems: tuple[Path, Path, Path], out: Path
+) -> None:
+    by_relation = {row["relation"]: row for row in rows(out / "relation.csv")}
+    assert "punct" not in by_relation  # it is left out
+    assert float(by_relation["det"]["difference"]) > 0
+    assert float(by_relation["obj"]["difference"]) < 0
+    assert float(by_relation["nsubj"]["first"]) == 100
     gold, arc, span = map(str, systems)
     first, second = read_systems(gold, [arc, span], ["a", "b"], punct="upos")
     again = gaps(first, second, "relation", "las", samples=50)
-    assert float(found["obj"]["low"]) == again["obj"].low
+    assert float(by_relation["obj"]["low"]) == again["obj"].low
     assert again["obj"].low <= again["obj"].second - again["obj"].first <= again["obj"].high
     same = gaps(first, first, "upos", "las", samples=20)
     assert {(gap.low, gap.high) for gap in same.values()} == {(0.0, 0.0)}
 
 
-def test_seeds_are_counted_together(systems: tuple[Path, Path, Path], tmp_path: Path) -> None:
+def test_seeds_of_a_system_are_counted_together(
+    systems: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
     gold, arc, span = map(str, systems)
     names = ["both", "span", "both"]
     both, alone = read_systems(gold, [arc, span, span], names, punct="keep")
@@ -106,14 +110,16 @@ def test_seeds_are_counted_together(systems: tuple[Path, Path, Path], tmp_path: 
     assert gaps(twice, alone, "upos", "las", samples=20) == words  # gold words are not doubled
     out = tmp_path / "out"
     headspan("experiment", "analyse", gold, arc, span, span, "-o", out, "--names", "both,span,both")
-    found = rows(out / "sentence_length.csv")
-    assert [(row["system"], row["seeds"]) for row in found[::5]] == [("both", "2"), ("span", "1")]
-    assert found[0]["gold"] == found[5]["gold"] == found[0]["predicted"]  # words, not words × seeds
+    lengths = rows(out / "sentence_length.csv")
+    assert [(row["system"], row["seeds"]) for row in lengths[::5]] == [("both", "2"), ("span", "1")]
+    assert (
+        lengths[0]["gold"] == lengths[5]["gold"] == lengths[0]["predicted"]
+    )  # words, not words × seeds
     text = (out / "differences.md").read_text(encoding="utf-8")
     assert text.startswith("# Where both (first of 2 seeds) and span differ most")
 
 
-def test_what_two_systems_left_does_not_stay_for_one(
+def test_files_of_two_systems_are_removed_for_one(
     systems: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:
     gold, arc, span = map(str, systems)
@@ -138,7 +144,7 @@ def test_intervals_shrink_to_nothing_for_a_perfect_system(treebank: Path) -> Non
     assert points["≥8"].low == 0  # no such arc
 
 
-def test_other_bins(systems: tuple[Path, Path, Path], tmp_path: Path) -> None:
+def test_bins_can_be_chosen(systems: tuple[Path, Path, Path], tmp_path: Path) -> None:
     gold, arc, _ = map(str, systems)
     headspan(
         "experiment", "analyse", gold, arc, "-o", tmp_path / "out", "--bins",
@@ -149,8 +155,8 @@ def test_other_bins(systems: tuple[Path, Path, Path], tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "relation.csv").exists()  # that takes two systems
     wrong: list[tuple[str, list[int], str]] = [
         ("relation", [1, 2], "bins for 'relation'; expected sentence_length"),
-        ("span_length", [2, 3], "bins of span_length are 2, 3; expected rising numbers from 1 on"),
-        ("root_distance", [0, 3, 3], "expected rising numbers from 0 on"),
+        ("span_length", [2, 3], "bins of span_length are 2, 3; expected rising numbers from 1"),
+        ("root_distance", [0, 3, 3], "expected rising numbers from 0"),
     ]
     for by, ends, message in wrong:
         with pytest.raises(HeadspanError, match=message):
@@ -161,7 +167,7 @@ def test_other_bins(systems: tuple[Path, Path, Path], tmp_path: Path) -> None:
     assert "--bins x=1,y: expected bins such as sentence_length=1,10,20" in done.stderr
 
 
-def test_figures_can_be_read(out: Path) -> None:
+def test_figures_are_png_and_svg_with_their_names(out: Path) -> None:
     for path in out.glob("*.png"):
         assert path.read_bytes().startswith(b"\x89PNG")
     svg = (out / "figure4.svg").read_text(encoding="utf-8")
@@ -170,7 +176,7 @@ def test_figures_can_be_read(out: Path) -> None:
     assert "dc:date" not in svg
 
 
-def test_sentences_side_by_side(out: Path) -> None:
+def test_differing_sentences_are_shown_side_by_side(out: Path) -> None:
     text = (out / "differences.md").read_text(encoding="utf-8")
     assert text.startswith("# Where Arcs & co and Spans <1> differ most\n")
     block = (
@@ -186,15 +192,17 @@ def test_sentences_side_by_side(out: Path) -> None:
     assert "<1>" not in page
 
 
-def test_mistakes(systems: tuple[Path, Path, Path], treebank: Path, tmp_path: Path) -> None:
+def test_mistakes_are_named(
+    systems: tuple[Path, Path, Path], treebank: Path, tmp_path: Path
+) -> None:
     gold, arc, span = map(str, systems)
     for others, names, message in (
         ([arc, span], ["one"], "1 names for 2 systems"),
         ([arc, arc], [], "systems are called systems0, systems0; name them with --names"),
-        ([arc] * 7, list("abcdefg"), "7 systems; a plot can tell 6 apart"),
-        ([], [], "no system is given"),
-        ([arc, span], ["a", ""], "names are 'a,'; expected none of them empty"),
-        ([arc, arc], ["a", "a"], "arc.conllu: is given 2 times for a; expected other seeds"),
+        ([arc] * 7, list("abcdefg"), "7 systems; expected at most 6 in a plot"),
+        ([], [], "there is no system"),
+        ([arc, span], ["a", ""], "names are 'a,'; expected no empty name"),
+        ([arc, arc], ["a", "a"], "arc.conllu: occurs 2 times for a; expected other seeds"),
         ([str(treebank / "dev.conllu")], [], "has 12 sentences; expected the 20 of"),
     ):
         with pytest.raises(HeadspanError, match=message):
@@ -209,10 +217,10 @@ def test_mistakes(systems: tuple[Path, Path, Path], treebank: Path, tmp_path: Pa
     done = headspan(
         "experiment", "analyse", gold, arc, "-o", tmp_path / "x", "--names", "a,b", code=2
     )
-    assert done.stderr == "headspan: 2 names for 1 systems; expected one for each\n"
+    assert done.stderr == "headspan: 2 names for 1 systems; expected one each\n"
 
 
-def test_without_matplotlib(
+def test_missing_matplotlib_is_named(
     systems: tuple[Path, Path, Path], tmp_path: Path, uninstall: Callable[[str], None]
 ) -> None:
     uninstall("matplotlib")

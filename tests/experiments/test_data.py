@@ -1,4 +1,4 @@
-"""Preparing corpora from small made-up files, and from archives that mean harm."""
+"""Preparing corpora from small made-up files, and from malicious archives."""
 
 import io
 import shutil
@@ -79,7 +79,7 @@ def test_ud_from_an_archive(tmp_path: Path) -> None:
         ({"a/en_ewt-ud-dev.conllu": ROW.replace("\t2\t", "\t_\t").encode()}, "word 1 has no head"),
     ],
 )  # fmt: skip
-def test_hostile_and_wrong_archives(
+def test_malicious_and_wrong_archives_are_refused(
     tmp_path: Path, members: dict[str, bytes | str], message: str
 ) -> None:
     out = tmp_path / "deep" / "data"
@@ -92,7 +92,7 @@ def test_hostile_and_wrong_archives(
         assert not [p for p in tmp_path.rglob("*") if p.is_file() and p != path]
 
 
-def test_what_an_archive_has_besides_is_never_written(tmp_path: Path) -> None:
+def test_other_members_of_an_archive_are_never_written(tmp_path: Path) -> None:
     members: dict[str, bytes | str] = {
         **release(), "../../evil": b"x", "link": "/etc", "link/passwd": b"x"
     }  # fmt: skip
@@ -101,34 +101,34 @@ def test_what_an_archive_has_besides_is_never_written(tmp_path: Path) -> None:
     assert written == {"x.tgz", *(f"en_ewt-ud-{part}.conllu" for part in ("train", "dev", "test"))}
 
 
-def test_archives_that_are_none(tmp_path: Path) -> None:
+def test_files_that_are_not_archives_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.tgz"
     for content in (b"not a tar at all" * 100, b"x", b"", b"PK\x03\x04" * 9):
         path.write_bytes(content)
-        with pytest.raises(HeadspanError, match="is not a whole") as error:
+        with pytest.raises(HeadspanError, match="is not a complete") as error:
             prepare_ud(path, tmp_path / "data")
         assert "\n" not in str(error.value)
     whole = archive(tmp_path / "y.tgz", {**release(), "big": bytes(200_000)}).read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(HeadspanError, match="is not a whole"):
+    with pytest.raises(HeadspanError, match="is not a complete"):
         prepare_ud(path, tmp_path / "data", treebanks=["en_ewt"])
     with pytest.raises(HeadspanError, match="there is no such file or folder"):
         prepare_ud(tmp_path / "nothing", tmp_path / "data")
-    with pytest.raises(HeadspanError, match=r"'\.\./x' is no treebank"):
+    with pytest.raises(HeadspanError, match=r"'\.\./x' is not a treebank"):
         prepare_ud(path, tmp_path / "data", treebanks=["../x"])
-    with pytest.raises(HeadspanError, match=r"'\.\./2' is no release"):
+    with pytest.raises(HeadspanError, match=r"'\.\./2' is not a release"):
         prepare_ud(path, tmp_path / "data", release="../2")
 
 
 @pytest.mark.parametrize(
     ("headers", "message"),
     [
-        ({"GNU.sparse.map": "x"}, "is not a whole .tgz archive"),
-        ({"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}, "is not a whole .tgz archive"),
+        ({"GNU.sparse.map": "x"}, "is not a complete .tgz archive"),
+        ({"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}, "is not a complete .tgz archive"),
         ({"size": "-1"}, "has -1 bytes; expected "),
     ],
 )
-def test_archives_with_hostile_headers(
+def test_archives_with_malicious_headers_are_refused(
     tmp_path: Path, headers: dict[str, str], message: str
 ) -> None:
     path = tmp_path / "x.tgz"
@@ -142,17 +142,17 @@ def test_archives_with_hostile_headers(
     assert "\n" not in str(error.value)
 
 
-def test_an_archive_that_unpacks_to_too_much(
+def test_an_archive_that_unpacks_to_too_much_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headspan.experiments.corpora._WHOLE", 3 * len(ROW))
+    monkeypatch.setattr("headspan.experiments.corpora._LARGEST_SUM", 3 * len(ROW))
     path = archive(tmp_path / "x.tgz", release())
-    with pytest.raises(HeadspanError, match="bytes of treebanks; expected fewer"):
+    with pytest.raises(HeadspanError, match="bytes of treebanks"):
         prepare_ud(path, tmp_path / "data", treebanks=["en_ewt"])
     assert not list((tmp_path / "data").iterdir())
 
 
-def test_what_was_prepared_is_not_taken_for_a_source(
+def test_prepared_files_are_not_taken_for_a_source(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -213,7 +213,7 @@ def stats(*parts: str, total: int = 6) -> bytes:
     return STATS.format(total, "\n".join(parts)).encode()
 
 
-def test_sizes_are_held_against_the_treebanks_own_statistics(tmp_path: Path) -> None:
+def test_sizes_are_compared_with_the_treebanks_own_statistics(tmp_path: Path) -> None:
     folder = "ud-treebanks-v2.3/UD_English-EWT"
     other = {"ud-treebanks-v2.3/UD_X-Y/stats.xml": stats(total=77)}
     cases: list[tuple[bytes, list[str]]] = [
@@ -281,7 +281,7 @@ def test_ptb_by_sections_and_by_files(tmp_path: Path) -> None:
     test = conllu.read(tmp_path / "data/ptb/test.conllx")
     assert [s.forms[0] for s in test] == ["wsj_2302", "wsj_2310.mrg"]
     ptb(tmp_path / "b", ["23"])
-    with pytest.raises(HeadspanError, match="expected one file for the section"):
+    with pytest.raises(HeadspanError, match="expected one file per section"):
         prepare_ptb(tmp_path / "b", tmp_path / "data")
     with pytest.raises(HeadspanError, match="has no file such as wsj_0201"):
         prepare_ptb(tmp_path / "data", tmp_path / "data")
@@ -310,17 +310,17 @@ def test_ctb_by_file_numbers(tmp_path: Path) -> None:
     assert sum(sizes) == 890
     path = source / "chtb_002.fid.3.pa.gs.tab"
     path.write_bytes("中国\tNR\t0\tROOT\n".encode("gb18030"))
-    with pytest.raises(HeadspanError, match="is not utf-8; CTB comes in gb18030 as well"):
+    with pytest.raises(HeadspanError, match="is not utf-8; try --encoding gb18030"):
         prepare_ctb(source, tmp_path / "data")
-    with pytest.raises(HeadspanError, match="is not utf-16; CTB comes"):
+    with pytest.raises(HeadspanError, match="is not utf-16; try"):
         prepare_ctb(source, tmp_path / "data", encoding="utf-16")
     for number in (815, 1):
         (source / f"chtb_{number:03}.fid.3.pa.gs.tab").unlink()
     path.write_text("中国\tNR\tx\tROOT\n", encoding="utf-8")
-    with pytest.raises(HeadspanError, match=r"line 1: .* expected word, tag, head and label"):
+    with pytest.raises(HeadspanError, match=r":1: .* expected word, tag, head and label"):
         prepare_ctb(source, tmp_path / "data")
     path.write_text("中国\tNR\t7\tROOT\n", encoding="utf-8")
-    with pytest.raises(HeadspanError, match="the sentence before line 2"):
+    with pytest.raises(HeadspanError, match=":2: the sentence before this line"):
         prepare_ctb(source, tmp_path / "data")
     (source / "chtb_2.tab").write_text("", encoding="utf-8")
     with pytest.raises(HeadspanError, match="is file 2, and so is"):
@@ -339,7 +339,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert "headspan: warning: " in done.stderr
     done = headspan("data", "ud", path, "-o", tmp_path / "data", code=1)
     assert "headspan: missing: no_bokmaal (UD_Norwegian-Bokmaal): has no train" in done.stderr
-    assert "is no folder" in headspan("data", "ptb", tmp_path / "x", code=2).stderr
+    assert "is not a folder" in headspan("data", "ptb", tmp_path / "x", code=2).stderr
     assert "has no file such as" in headspan("data", "ctb", tmp_path, code=2).stderr
     assert isinstance(
         next(conllu.read(tmp_path / "data/ud-2.2/en_ewt/en_ewt-ud-dev.conllu")), Sentence

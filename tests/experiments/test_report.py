@@ -1,4 +1,4 @@
-"""The report's figures against figures by hand, and the whole way through the command line."""
+"""The report's figures against hand-made ones, and everything through the command line."""
 
 import json
 import os
@@ -44,11 +44,11 @@ def test_means_deviations_and_differences(plan: Path, stub: list[str], tmp_path:
     name, again = read_folder(out)
     assert again == runs
     results = gather(name, again, out, parse=wrong, samples=200)
-    found = as_json(results)
+    report = as_json(results)
     words = sum(
         tag != "PUNCT" for s in conllu.read(runs[0].settings["data.test"]) for tag in s.upos
     )
-    span, arc = found["cells"]
+    span, arc = report["cells"]
     assert span["dev_las"] == {"mean": 91.5, "deviation": pytest.approx(0.5**0.5)}
     assert span["dev_uas"]["mean"] == 93.5
     assert arc["dev_las"]["mean"] == 89.5
@@ -58,13 +58,13 @@ def test_means_deviations_and_differences(plan: Path, stub: list[str], tmp_path:
     assert span["test_las"]["deviation"] == pytest.approx((las[0] - las[1]) / 2**0.5)
     assert arc["test_uas"]["mean"] == pytest.approx(100 * (words - 1) / words)
     assert span["best"] == {"model": str(out / "tiny-span-max-margin-2/model"), "dev_las": 92.0}
-    (pair,) = found["comparisons"]
+    (pair,) = report["comparisons"]
     assert (pair["first"]["structure"], pair["seeds"]) == ("arc", (1, 2))
     assert pair["uas"]["difference"] == pytest.approx(100 / words)
     assert pair["las"]["difference"] == pytest.approx(100 / words)
     assert pair["las"]["second"] == pytest.approx(sum(las) / 2)
     assert pair["las"]["p"] > 0.05  # one word
-    assert [r["best_epoch"] for r in found["runs"]] == [2] * 4
+    assert [r["best_epoch"] for r in report["runs"]] == [2] * 4
     text = as_markdown(results)
     assert "| tiny | span | max-margin | 2 | 93.50 ± 0.71 | 91.50 ± 0.71 | 100.00 ± 0.00 |" in text
     assert "4 of 4 runs are finished" in text
@@ -74,7 +74,7 @@ def test_means_deviations_and_differences(plan: Path, stub: list[str], tmp_path:
     assert json.loads(paths[2].read_text(encoding="utf-8"))["cells"][0]["seeds"] == [1, 2]
 
 
-def test_failed_and_missing_runs_are_a_line_each(
+def test_each_failed_or_missing_run_has_a_line(
     plan: Path, stub: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out"
@@ -89,7 +89,7 @@ def test_failed_and_missing_runs_are_a_line_each(
     assert "| 94.00 | 92.00 | – | – | – | – |" in text  # one seed has no deviation
 
 
-def test_what_is_damaged_or_mixed_is_said_and_left_out(
+def test_damaged_or_mixed_runs_are_named_and_left_out(
     plan: Path, stub: list[str], tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
@@ -107,8 +107,8 @@ def test_what_is_damaged_or_mixed_is_said_and_left_out(
     assert f"- {runs[0].name}: no dev scores; {first / 'log.jsonl'} has none\n" in text
     assert "| tiny | arc |" not in text
     assert (
-        "- tiny-arc-max-margin-1, tiny-arc-max-margin-2: not averaged; they have different "
-        "settings: training.epochs is 40 and 2\n"
+        "- tiny-arc-max-margin-1, tiny-arc-max-margin-2: not averaged; their settings "
+        "differ: training.epochs is 40 and 2\n"
     ) in text
     assert "4 of 4 runs are finished" in text  # averaged or not
     json.dumps(as_json(results))
@@ -126,18 +126,18 @@ def test_what_is_damaged_or_mixed_is_said_and_left_out(
         (first / "run.json", "[]"),
     ):
         file.write_text(content, encoding="utf-8")
-        found = gather("small", runs, out, parse=wrong, samples=2)
-        text = as_markdown(found)
+        results = gather("small", runs, out, parse=wrong, samples=2)
+        text = as_markdown(results)
         assert f"- {runs[0].name} failed: its record cannot be used: {file}: " in text
         assert "3 of 4 runs are finished" in text
-        assert [len(cell.results) for cell in found.cells] == [1]  # the second seed
+        assert [len(cell.results) for cell in results.cells] == [1]  # the second seed
     record["config"]["training"]["unheard_of"] = 1
     (second / "run.json").write_text(json.dumps(record), encoding="utf-8")
     (note,) = (n for n in gather("x", runs, out, parse=wrong).notes if "not averaged" in n)
     assert "unknown key training.unheard_of" in note
 
 
-def test_what_is_compared_differs_in_one_thing_or_it_is_said(
+def test_comparisons_with_other_differences_are_named(
     plan: Path, stub: list[str], tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
@@ -147,7 +147,7 @@ def test_what_is_compared_differs_in_one_thing_or_it_is_said(
     arcs = [run for run in runs_of(read_plan(plan)) if run.structure == "arc"]
     run_all(arcs, out, command=stub)
     results = gather("small", [*spans, *arcs], out, parse=wrong, samples=20)
-    said = "compared with different settings: training.epochs is 9 and 2"
+    said = "compared, but other settings differ: training.epochs is 9 and 2"
     assert f"- tiny-arc-max-margin and tiny-span-max-margin: {said}\n" in as_markdown(results)
     (pair,) = as_json(results)["comparisons"]
     assert pair["also_differ"] == {"training.epochs": [9, 2]}
@@ -170,12 +170,11 @@ def test_runs_of_another_plan_in_the_folder_are_named(
     run_all(runs, out, command=stub)
     results = gather("small", runs[:2], out, parse=wrong, samples=20)
     assert results.notes == (
-        "tiny-arc-max-margin-2, tiny-span-max-margin-2: are not runs of this plan, and are left "
-        "out",
+        "tiny-arc-max-margin-2, tiny-span-max-margin-2: not runs of this plan; left out",
     )
 
 
-def test_a_plan_from_elsewhere(plan: Path, treebank: Path, tmp_path: Path) -> None:
+def test_a_saved_plan_is_checked_and_can_move(plan: Path, treebank: Path, tmp_path: Path) -> None:
     read = read_plan(plan, data="gone")
     write_plan(tmp_path, read, runs_of(read))
     assert read_folder(tmp_path)[1][0].settings["data.test"] == "gone/tiny/test.conllu"
@@ -230,16 +229,16 @@ def test_the_documented_results_are_those_of_the_runs(name: str) -> None:
         what = f"`{second.structure}` − `{first.structure}`"
         if first.structure == second.structure:
             what = f"`{second.loss}` − `{first.loss}`, `{first.structure}`"
-        found = [line.split(" | ") for line in lines if line.startswith(f"| {what} | ")]
+        rows_of_pair = [line.split(" | ") for line in lines if line.startswith(f"| {what} | ")]
         differences = [
             f"{pair.comparison[metric].difference:+.2f}".replace("-", "−")
             for metric in ("uas", "las")
         ]
-        documented = [[cell[1], cell[2], cell[5]] for cell in found]
+        documented = [[cell[1], cell[2], cell[5]] for cell in rows_of_pair]
         assert [str(len(pair.seeds)), *differences] in documented
 
 
-def test_the_papers_rows_stand_beside_ours(plan: Path, stub: list[str], tmp_path: Path) -> None:
+def test_the_papers_figures_are_beside_ours(plan: Path, stub: list[str], tmp_path: Path) -> None:
     runs = [
         replace(run, corpus="ud-2.2", treebank="en_ewt") for run in runs_of(read_plan(plan))[:2]
     ]
@@ -303,7 +302,7 @@ def test_a_real_run_from_plan_to_report(plan: Path, tmp_path: Path) -> None:
     assert run["dev_las"] == max(json.loads(line)["dev_las"] for line in log)
 
 
-def test_mistakes_at_the_command_line(plan: Path, tmp_path: Path) -> None:
+def test_mistakes_at_the_command_line_are_one_line(plan: Path, tmp_path: Path) -> None:
     assert "has no plan.json" in headspan("experiment", "report", tmp_path, code=2).stderr
     assert (
         "no.toml: cannot be read"

@@ -21,6 +21,7 @@ from headspan.experiments.plan import Plan, read_plan, runs_of
 from headspan.experiments.run_folder import locked, read_record, write_record
 from headspan.experiments.runner import parse_test, run_all
 from headspan.plumbing.errors import HeadspanError
+from headspan.registries import STRUCTURES
 
 PLANS = sorted((ROOT / "configs" / "experiments").glob("*.toml"))
 
@@ -29,7 +30,7 @@ def calls(folder: Path) -> list[str]:
     return (folder / "calls").read_text(encoding="utf-8").split()
 
 
-def test_the_grid(plan: Path, treebank: Path) -> None:
+def test_a_grid_has_all_combinations(plan: Path, treebank: Path) -> None:
     runs = runs_of(read_plan(plan))
     assert [run.name for run in runs] == [
         "tiny-span-max-margin-1",
@@ -46,17 +47,17 @@ def test_the_grid(plan: Path, treebank: Path) -> None:
 
 
 @pytest.mark.parametrize("path", PLANS, ids=lambda path: path.stem)
-def test_the_plans_can_be_read(path: Path) -> None:
+def test_the_plans_of_the_project_can_be_read(path: Path) -> None:
     for run in runs_of(read_plan(path)):
         assert run.config().training.seed == run.seed
 
 
-def test_the_papers_plans() -> None:
+def test_the_papers_plans_have_its_systems() -> None:
     def systems(name: str) -> list[tuple[str, str, str]]:
         runs = runs_of(read_plan(ROOT / "configs" / "experiments" / f"{name}.toml"))
-        found = list(dict.fromkeys((r.treebank, r.structure, r.loss) for r in runs))
-        assert len(runs) == 3 * len(found)
-        return found
+        unique = list(dict.fromkeys((r.treebank, r.structure, r.loss) for r in runs))
+        assert len(runs) == 3 * len(unique)
+        return unique
 
     assert systems("table1-ptb") == [("ptb", "span", "max-margin"), ("ptb", "arc", "max-margin")]
     assert systems("table1-ctb") == [("ctb", "span", "max-margin"), ("ctb", "arc", "max-margin")]
@@ -72,7 +73,7 @@ def test_the_papers_plans() -> None:
     [
         (("seeds = [1, 2]", "seeds = []"), "grid 1: seeds is empty"),
         (("seeds = [1, 2]", "seeds = [1, 1]"), "has the run tiny-span-max-margin-1 2 times"),
-        (("'span'", "'tree'"), "structures is 'tree'; expected one of span, arc, joint"),
+        (("'span'", "'tree'"), "structures has 'tree'; expected one of span, arc, joint"),
         (("{part}", "{half}"), "it can name {data}, {treebank} and {part}"),
         (("epochs=2", "epochs 2"), "expected training.epochs=5"),
         (("'tiny'", "'../tiny'"), "'../tiny' cannot be the name of a treebank"),
@@ -84,12 +85,12 @@ def test_the_papers_plans() -> None:
             "corpus is 'ud2.2'; expected one of '', ptb",
         ),
         (("{treebank}/{part}.conllu'", "{part}'\nlosses = ['crf']"), ""),
-        (("epochs=2", "seed = 7"), "set has training.seed; expected that in the grid's"),
-        (("training.epochs=2", "data.test=x"), "set has data.test; expected that in the grid's"),
+        (("epochs=2", "seed = 7"), "set has training.seed; expected it in the grid's"),
+        (("training.epochs=2", "data.test=x"), "set has data.test; expected it in the grid's"),
         (("base =", "base ="), ""),
     ],
 )
-def test_mistakes_in_a_plan(plan: Path, change: tuple[str, str], message: str) -> None:
+def test_mistakes_in_a_plan_are_named(plan: Path, change: tuple[str, str], message: str) -> None:
     plan.write_text(plan.read_text(encoding="utf-8").replace(*change), encoding="utf-8")
     if not message:
         assert isinstance(read_plan(plan), Plan)
@@ -98,6 +99,14 @@ def test_mistakes_in_a_plan(plan: Path, change: tuple[str, str], message: str) -
         runs_of(read_plan(plan))
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_registered_structure_works_in_a_plan(
+    plan: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(STRUCTURES._entries, "toy", object())
+    change(plan, "'arc'", "'toy'")
+    assert {run.structure for run in runs_of(read_plan(plan))} == {"span", "toy"}
 
 
 def test_seeds_of_one_system_have_the_same_settings(plan: Path) -> None:
@@ -135,7 +144,7 @@ def test_failed_runs_do_not_stop_the_rest_and_are_tried_again(
     assert read_record(out / runs[0].name).seconds == 1800  # as the log has it, if that is more
 
 
-def test_an_interrupted_run_goes_on(
+def test_an_interrupted_run_is_resumed(
     plan: Path, stub: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs, out = runs_of(read_plan(plan))[:2], tmp_path / "out"
@@ -179,8 +188,8 @@ def test_other_settings_are_not_mixed_in(
     change(plan, "=2'", "=3'")
     (job,) = run_all(runs_of(read_plan(plan))[:1], out, command=stub)
     assert job.record.error == (
-        "was begun with other settings: training.epochs was 2 and is 3; "
-        f"expected the same, or another folder, or {folder} removed"
+        "was started with other settings: training.epochs was 2 and is 3; "
+        f"expected the same settings, another folder, or {folder} removed"
     )
     assert job.record.state == "failed"
     assert calls(folder) == ["new"]
@@ -190,7 +199,7 @@ def test_other_settings_are_not_mixed_in(
     assert job.record.state == "finished"
 
 
-def test_a_run_whose_settings_are_lost_is_not_gone_on_with(
+def test_a_run_whose_settings_are_lost_is_not_resumed(
     plan: Path, stub: list[str], tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
@@ -199,13 +208,11 @@ def test_a_run_whose_settings_are_lost_is_not_gone_on_with(
     (out / runs[0].name / "run.json").unlink()
     (job,) = run_all(runs, out, command=stub)
     assert job.record.state == "failed"
-    assert "was begun with other settings: run.json does not say which" in job.record.error
+    assert "was started with other settings: run.json does not have them" in job.record.error
     assert calls(job.folder) == ["new"]
 
 
-def test_what_is_trained_further_loses_its_parse_of_test(
-    plan: Path, stub: list[str], tmp_path: Path
-) -> None:
+def test_a_resumed_run_loses_its_parse_of_test(plan: Path, stub: list[str], tmp_path: Path) -> None:
     out = tmp_path / "out"
     runs = runs_of(read_plan(plan))[:1]
     (job,) = run_all(runs, out, command=stub)
@@ -279,7 +286,7 @@ def test_a_plan_can_be_mended_after_a_run_that_failed_at_once(
     assert job.record.config["training"]["epochs"] == 3
 
 
-def test_a_run_that_somebody_else_holds_is_left_alone(
+def test_a_run_that_another_process_holds_is_left_alone(
     plan: Path, stub: list[str], tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
@@ -305,7 +312,7 @@ def test_a_run_without_its_treebank_is_not_even_started(
     assert not (job.folder / "calls").exists()
 
 
-def test_the_table_of_progress(
+def test_the_progress_table_shows_every_run(
     plan: Path, stub: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STUB", "fail2")
@@ -322,7 +329,8 @@ def test_the_table_of_progress(
 
 
 def test_names_are_those_of_training() -> None:
-    from headspan.experiments import folder
+    from headspan.experiments import run_folder
     from headspan.training import loop
 
-    assert (folder.CHECKPOINT, folder.MODEL, folder.LOG) == (loop.CHECKPOINT, loop.MODEL, loop.LOG)
+    names = run_folder.CHECKPOINT, run_folder.MODEL, run_folder.LOG
+    assert names == (loop.CHECKPOINT, loop.MODEL, loop.LOG)

@@ -2,8 +2,8 @@
 
 crash.py write WORK NAME…    each writer is killed before every step that changes the disk and in the
                              middle of files, meets a full disk, and a folder that it may not write
-crash.py train WORK          a training is killed before every few steps, and goes on
-crash.py corpus WORK         a corpus meets a disk that is full at various places, and goes on
+crash.py train WORK          a training is killed before every few steps, and resumed
+crash.py corpus WORK         a corpus meets a disk that is full at various bytes, and is resumed
 
 Prints how many points there were. All of it happens in children, which are forked; a signal of the
 kernel ends them at a byte of a file, whoever is writing, if they let it.
@@ -149,7 +149,7 @@ def forbidden(folder: Path) -> None:
 
 
 def training(work: Path) -> int:
-    """Dies at every few steps; goes on each time, and makes the model of an undisturbed run."""
+    """Die at every few steps, resume each time, and make the model of an undisturbed run."""
     config = settings(work)
     train(config, work / "whole")
     target = work / "cut"
@@ -174,7 +174,7 @@ def timeless(log: Path) -> list[dict[str, float]]:
 
 
 def corpus(work: Path) -> int:
-    """Is full at various bytes; never loses a shard that was finished, and goes on."""
+    """Run out of disk at various bytes, lose no finished shard, and resume."""
     text, model = work / "text.txt", work / "no_model"
     text.write_text(paragraphs(12), encoding="utf-8")
     model.mkdir()

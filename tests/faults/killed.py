@@ -18,7 +18,7 @@ def killing(mark: Path, rank: int, epoch: int, step: int) -> None:
     real = Trainer._step
 
     def counted(self: Trainer, *arguments: Any) -> Any:
-        at = (processes.rank(), self.progress.epoch, self.progress.step)
+        at = (processes.rank(), self.state.epoch, self.state.step)
         if at == (rank, epoch, step) and not mark.exists():
             mark.touch()
             os.kill(os.getpid(), signal.SIGKILL)

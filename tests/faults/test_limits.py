@@ -93,7 +93,7 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_treebanks_of_any_shape(long: Path, tmp_path: Path) -> None:
+def test_commands_handle_treebanks_of_any_shape(long: Path, tmp_path: Path) -> None:
     shapes = [long / f"{what}.conllu" for what in ("sentence", "word", "line", "many")]
     outs = [tmp_path / path.name for path in shapes]
     done = headspan(
@@ -107,7 +107,7 @@ def test_treebanks_of_any_shape(long: Path, tmp_path: Path) -> None:
     assert done.peak < 700 * MB
 
 
-def test_a_sentence_that_is_too_long_to_be_drawn(long: Path, tmp_path: Path) -> None:
+def test_a_sentence_that_is_too_long_is_not_drawn(long: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.svg"
     views = [(), ("--view", "arcs"), ("-o", out), ("-o", out, "--view", "spans", "--force")]
     done = headspan(
@@ -121,7 +121,11 @@ def test_a_sentence_that_is_too_long_to_be_drawn(long: Path, tmp_path: Path) -> 
     assert done.peak < 400 * MB
 
 
-def test_what_the_model_says(long: Path, tmp_path: Path, model: Path) -> None:  # noqa: F811
+def test_long_words_and_texts_are_parsed_and_long_sentences_refused(
+    long: Path,
+    tmp_path: Path,
+    model: Path,  # noqa: F811
+) -> None:
     refused = [("sentence.conllu",), ("sentence.txt", "--pretokenized")]
     answered = [
         ("endless.txt",), ("word.conllu",), ("word.txt", "--pretokenized"), ("word.txt",),
@@ -147,11 +151,11 @@ def test_what_the_model_says(long: Path, tmp_path: Path, model: Path) -> None:  
 @pytest.fixture
 def parser(model: Path, monkeypatch: pytest.MonkeyPatch) -> Parser:  # noqa: F811
     monkeypatch.setattr(limits, "LONGEST", 20)
-    monkeypatch.setattr(limits, "LONGEST_WHOLE", 10)
+    monkeypatch.setattr(limits, "LONGEST_DENSE", 10)
     return Parser.load(model)
 
 
-def test_the_limit_in_python(parser: Parser) -> None:
+def test_a_parser_refuses_sentences_that_are_too_long(parser: Parser) -> None:
     assert len(parser(["x"] * 20)) == 20
     with pytest.raises(HeadspanError, match="sentence 1 has 21 words; at most 20 are parsed"):
         parser(["x"] * 21)
@@ -161,12 +165,12 @@ def test_the_limit_in_python(parser: Parser) -> None:
         parser(["x"] * 11, k=2)
 
 
-def test_the_joint_structure_stops_earlier(
+def test_the_joint_structure_refuses_shorter_sentences(
     treebank: Path,  # noqa: F811
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(limits, "LONGEST_WHOLE", 10)
+    monkeypatch.setattr(limits, "LONGEST_DENSE", 10)
     joint = Trainer(config(treebank, model={"structure": "joint"}), tmp_path).parser
     assert len(joint(["x"] * 10)) == 10
     with pytest.raises(HeadspanError, match="sentence 1 has 11 words; at most 10 are parsed"):
@@ -186,7 +190,7 @@ def test_training_leaves_long_sentences_out(
     with pytest.raises(HeadspanError, match=r"dev.conllu: sentence \d+ has 9 words; at most 6"):
         Trainer(settings, tmp_path)
     data = replace(settings.data, dev=str(tmp_path / "short.conllu"))
-    kept = Trainer(replace(settings, data=data), tmp_path).kept
+    kept = Trainer(replace(settings, data=data), tmp_path).training_set
     assert kept.dropped == {f"more than {most} words": sum(len(s) > most for s in sentences)}
 
 
@@ -195,7 +199,9 @@ def drawn() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("draw", list(drawn()))
-def test_the_limit_of_drawings(draw: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_drawing_refuses_sentences_that_are_too_long(
+    draw: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(limits, "LONGEST", 20)
     draw(Sentence.from_words(["x"] * 20, heads=range(20)))
     with pytest.raises(HeadspanError, match="21 words; at most 20 are drawn"):

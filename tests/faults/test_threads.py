@@ -58,13 +58,18 @@ def calls(parser: Parser, sentences: list[Sentence]) -> dict[str, Callable[[], A
 @pytest.mark.parametrize(
     "what", ["parse", "pipe", "text", "confidence", "constraints", "long", "written"]
 )
-def test_the_same_from_each_thread(parser: Parser, sentences: list[Sentence], what: str) -> None:
+def test_every_thread_gets_the_same_result(
+    parser: Parser, sentences: list[Sentence], what: str
+) -> None:
     call = calls(parser, sentences)[what]
     alone = call()
     assert at_once(call) == [alone] * THREADS
 
 
-def test_all_at_the_same_time(model: Path, sentences: list[Sentence]) -> None:  # noqa: F811
+def test_threads_ask_a_fresh_parser_different_things_at_once(
+    model: Path,  # noqa: F811
+    sentences: list[Sentence],
+) -> None:
     fresh = Parser.load(model)  # nothing is compiled, cached or counted yet
     several = list(calls(fresh, sentences).values())
     with ThreadPoolExecutor(THREADS) as pool:
@@ -72,7 +77,7 @@ def test_all_at_the_same_time(model: Path, sentences: list[Sentence]) -> None:  
     assert mixed == [call() for call in several] * 2
 
 
-def test_numerals_of_all_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numerals_are_safe_to_make_in_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     lengths = iter([600, 9000] * THREADS * 4)
     for _ in range(8):
         monkeypatch.setattr(numerals, "_ids", ())

@@ -1,4 +1,4 @@
-"""Training that loses a process, or cannot write, and goes on."""
+"""Training that loses a process, or cannot write, and is resumed."""
 
 import json
 import os
@@ -60,17 +60,17 @@ def test_a_killed_process_costs_no_more_than_its_epoch(
     assert "cut has no checkpoint yet: starting from the beginning" in done.stderr
     assert done.returncode != 0
     assert mark.exists()
-    assert "another process of this training is gone; go on with --resume" in done.stderr
+    assert "another process of this training is gone; resume with --resume" in done.stderr
     assert epochs(cut) == [1]
     assert {path.name for path in cut.iterdir()} == {CHECKPOINT, LOG, MODEL}
 
-    # the same command goes on; the first process dies in the third epoch, torchrun starts both again
+    # the same command resumes; the first process dies in the third epoch, torchrun restarts both
     mark = tmp_path / "second"
     done = torchrun(KILLED, mark, 0, 2, 2, "train", settings, "-o", cut, "--resume", restarts=1)
     assert done.returncode == 0, done.stderr
     assert mark.exists()
-    assert "going on after 1 of 3 epochs" in done.stderr
-    assert "going on after 2 of 3 epochs" in done.stderr
+    assert "resuming after 1 of 3 epochs" in done.stderr
+    assert "resuming after 2 of 3 epochs" in done.stderr
     assert epochs(cut) == epochs(whole) == [1, 2, 3]
     a, b = (Parser.load(folder / MODEL).network.state_dict() for folder in (whole, cut))
     for name in a:

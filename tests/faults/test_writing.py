@@ -42,11 +42,11 @@ def test_nothing_is_ever_half_written(work: Path) -> None:
     assert sum(points.values()) > 200
 
 
-def test_a_training_that_dies_anywhere_goes_on(work: Path) -> None:
+def test_a_training_that_dies_anywhere_is_resumed(work: Path) -> None:
     (points,) = crash("train", work)
     assert int(points) > 10
 
 
-def test_a_corpus_goes_on_after_a_full_disk(work: Path) -> None:
+def test_a_corpus_is_resumed_after_a_full_disk(work: Path) -> None:
     (points,) = crash("corpus", work)
     assert int(points) == 14

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -10,9 +10,9 @@ from typing import Any, cast
 import torch
 
 from headspan import conllu
-from headspan.config import Config, Data, Embeddings, Model, Training
+from headspan.config import Config, DataConfig, EmbeddingsConfig, ModelConfig, TrainingConfig
 from headspan.conllu import Sentence
-from headspan.experiments import plots, report
+from headspan.experiments import plots, run_report
 from headspan.experiments.corpora import Prepared
 from headspan.experiments.measures import Gap, write_gaps
 from headspan.experiments.plan import Plan, Run
@@ -22,6 +22,7 @@ from headspan.plumbing.files import open_output
 from headspan.render.pictures import picture, save
 from headspan.text import SegmenterSettings, SegmenterSizes, train_segmenter
 from headspan.training.checkpoint import save_checkpoint, save_segmenter
+from headspan.training.events import EpochDone
 from headspan.training.loop import Trainer
 from text.made_up import made_up_treebank
 from training.conftest import sentence
@@ -40,12 +41,12 @@ def settings(folder: Path) -> Config:
     for name, version in (("train", 0), ("dev", 1)):
         conllu.write(sentences(version, 10), folder / f"{name}.conllu")
     return Config(
-        data=Data(train=str(folder / "train.conllu"), dev=str(folder / "dev.conllu")),
-        model=Model(
+        data=DataConfig(train=str(folder / "train.conllu"), dev=str(folder / "dev.conllu")),
+        model=ModelConfig(
             lstm_layers=1, lstm_size=8, score_size=8, label_size=4, dropout=0.1,
-            embeddings=Embeddings(words=8, min_count=1),
+            embeddings=EmbeddingsConfig(words=8, min_count=1),
         ),
-        training=Training(epochs=2, batch_tokens=60, learning_rate=5e-3, warmup_epochs=0.2),
+        training=TrainingConfig(epochs=2, batch_tokens=60, learning_rate=5e-3, warmup_epochs=0.2),
     )  # fmt: skip
 
 
@@ -65,7 +66,8 @@ def writers(work: Path) -> dict[str, Writer]:
         for tensor in trainer.parser.network.state_dict().values():
             torch.nn.init.normal_(tensor) if tensor.is_floating_point() else None
         trainer.parser.card = f"# Model {version}\n"
-        trainer.progress.history = [{"epoch": k + 1.0} for k in range(20 + version)]
+        epochs = range(1, 21 + version)
+        trainer.state.history = [EpochDone(k, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0) for k in epochs]
         return trainer
 
     def model(folder: Path, version: int) -> None:
@@ -73,7 +75,7 @@ def writers(work: Path) -> dict[str, Writer]:
 
     def checkpoint(folder: Path, version: int) -> None:
         run = changed(version)
-        network, state = run.parser.network, vars(run.progress)
+        network, state = run.parser.network, asdict(run.state)
         save_checkpoint(folder / "checkpoint.safetensors", network, run.optimizer, state)
 
     def segmenter(folder: Path, version: int) -> None:
@@ -116,7 +118,7 @@ def writers(work: Path) -> dict[str, Writer]:
             Result(run, Record("stopped"), 1, 1, 80.0, 70.0 + version, Path("model"))
             for run in runs(version)
         )
-        report.write_report(Results(f"results {version}", results, (), ()), folder)
+        run_report.write_report(Results(f"results {version}", results, (), ()), folder)
 
     def runs(version: int) -> list[Run]:
         base = Run("treebank", "span", "crf", 0, "base.toml", "", {"training.epochs": "2"})

@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from headspan import conllu
-from headspan.config import Config, Data, Embeddings, Model, Tagger, Training
+from headspan.config import (
+    Config,
+    DataConfig,
+    EmbeddingsConfig,
+    ModelConfig,
+    TaggerConfig,
+    TrainingConfig,
+)
 from headspan.model.parser import Parser
 from headspan.text import train_segmenter
 from headspan.training.loop import train
@@ -27,13 +34,13 @@ def treebank(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def parser(treebank: Path, tmp_path_factory: pytest.TempPathFactory) -> Parser:
     config = Config(
-        data=Data(train=str(treebank / "train.conllu"), dev=str(treebank / "dev.conllu"), punct="keep"),
-        model=Model(
+        data=DataConfig(train=str(treebank / "train.conllu"), dev=str(treebank / "dev.conllu"), punct="keep"),
+        model=ModelConfig(
             lstm_layers=1, lstm_size=16, score_size=16, label_size=8, dropout=0.1,
-            embeddings=Embeddings(words=16, characters=8, min_count=1),
-            tagger=Tagger(columns=("upos", "xpos"), size=16),
+            embeddings=EmbeddingsConfig(words=16, characters=8, min_count=1),
+            tagger=TaggerConfig(columns=("upos", "xpos"), size=16),
         ),
-        training=Training(epochs=6, batch_tokens=60, learning_rate=1e-2, warmup_epochs=0.2, seed=3),
+        training=TrainingConfig(epochs=6, batch_tokens=60, learning_rate=1e-2, warmup_epochs=0.2, seed=3),
     )  # fmt: skip
     parser = train(config, tmp_path_factory.mktemp("tiny"))
     parser.segmenter = train_segmenter(

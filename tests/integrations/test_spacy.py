@@ -26,7 +26,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
 from headspan import HeadspanError, Sentence
-from headspan.config import Data, Embeddings, Tagger
+from headspan.config import DataConfig, EmbeddingsConfig, TaggerConfig
 from headspan.integrations.spacy import HeadspanParser
 from headspan.integrations.spacy_docs import words_of_sentences, write_trees
 from headspan.model.parse_result import Parse
@@ -200,10 +200,10 @@ def test_a_model_that_reads_tags_gets_those_of_the_document(
 ) -> None:
     network = replace(
         parser.config.model,
-        embeddings=Embeddings(words=8, tags=8, columns=("upos", "xpos"), min_count=1),
-        tagger=Tagger(),
+        embeddings=EmbeddingsConfig(words=8, tags=8, columns=("upos", "xpos"), min_count=1),
+        tagger=TaggerConfig(),
     )
-    data = Data(train=str(treebank / "train.conllu"), dev=str(treebank / "dev.conllu"))
+    data = DataConfig(train=str(treebank / "train.conllu"), dev=str(treebank / "dev.conllu"))
     reader = Trainer(replace(parser.config, data=data, model=network), tmp_path / "run").parser
     torch.manual_seed(0)
     for parameter in reader.network.parameters():

@@ -7,7 +7,7 @@ from headspan.plumbing.errors import HeadspanError
 
 
 @pytest.mark.parametrize("ragged", [False, True])
-def test_it_is_the_bert_of_transformers(ragged: bool) -> None:
+def test_bert_computes_the_same_as_transformers(ragged: bool) -> None:
     from transformers import BertConfig, BertModel
 
     torch.manual_seed(3)
@@ -49,14 +49,14 @@ def test_other_encoders_come_from_transformers() -> None:
         {"num_hidden_layers": 10**9}, {"vocab_size": True},
     ],
 )  # fmt: skip
-def test_a_wrong_configuration(table: dict[str, object]) -> None:
+def test_a_wrong_configuration_is_an_error(table: dict[str, object]) -> None:
     with pytest.raises(HeadspanError, match="the encoder"):
         empty_encoder({"model_type": "bert", **table})
     with pytest.raises(HeadspanError, match="expected a table"):
         empty_encoder(None)
 
 
-def test_a_large_one_takes_no_memory_before_its_weights_fit() -> None:
+def test_a_large_encoder_takes_no_memory_before_its_weights_fit() -> None:
     encoder = empty_encoder(
         {"model_type": "bert", "vocab_size": 10**7, "hidden_size": 10**6, "num_attention_heads": 1}
     )

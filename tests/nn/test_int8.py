@@ -22,7 +22,9 @@ def plainly(linear: nn.Linear, x: torch.Tensor) -> torch.Tensor:
 
 @pytest.mark.parametrize(("rows", "inputs", "outputs"), [(1, 1, 1), (7, 5, 3), (64, 384, 100)])
 @pytest.mark.parametrize("bias", [False, True])
-def test_it_is_what_it_says(rows: int, inputs: int, outputs: int, bias: bool) -> None:
+def test_int8_agrees_with_a_plain_computation(
+    rows: int, inputs: int, outputs: int, bias: bool
+) -> None:
     torch.manual_seed(rows)
     linear = nn.Linear(inputs, outputs, bias=bias)
     x = torch.randn(rows, inputs) * torch.logspace(-3, 3, rows)[:, None]
@@ -37,7 +39,7 @@ def test_it_is_what_it_says(rows: int, inputs: int, outputs: int, bias: bool) ->
     assert ((found - exact).abs() <= inputs * step + 1e-6).all()
 
 
-def test_rows_of_zeros_and_other_shapes() -> None:
+def test_rows_of_zeros_and_other_shapes_work() -> None:
     linear = nn.Linear(4, 3)
     small = Int8Linear(linear)
     with torch.no_grad():
@@ -87,13 +89,13 @@ def test_an_encoder_keeps_its_weights_and_nearly_its_results(
     assert torch.nn.functional.cosine_similarity(found, exact, dim=-1).min() > 0.999
 
 
-def test_what_is_trained_is_not_rounded() -> None:
+def test_training_is_not_in_int8() -> None:
     linear = nn.Linear(8, 8)
     x = torch.randn(3, 8, requires_grad=True)
     assert torch.equal(Int8Linear(linear)(x), linear(x))
 
 
-def test_a_processor_without_the_instructions(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_processor_without_the_instructions_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx2": True}, raising=False)
     with pytest.raises(HeadspanError, match="VNNI"):
         use_int8(bert())

@@ -37,9 +37,9 @@ def test_where_the_subwords_of_words_are() -> None:
     assert places == [(0, 0), (1, 1), (2, 1), (3, 2), (4, 3), (5, 4), (6, 5), (7, 6)]
 
 
-def test_hidden_words_are_masks_of_the_same_size() -> None:
-    hidden = torch.tensor([[True, True, False, True], [True, False, True, True]])
-    subwords = letters(16).encode([["ab", "c"], ["e"]], width=4, hidden=hidden)
+def test_masked_words_keep_their_number_of_subwords() -> None:
+    masked = torch.tensor([[True, True, False, True], [True, False, True, True]])
+    subwords = letters(16).encode([["ab", "c"], ["e"]], width=4, masked=masked)
     assert subwords.ids.tolist() == [[10, 13, 13, 3, 11], [10, 5, 11, 12, 12]]
 
 

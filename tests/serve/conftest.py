@@ -1,4 +1,4 @@
-"""A small model that was trained for a moment, and the service around it."""
+"""A small model, trained for a few seconds, and the service around it."""
 
 import random
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from headspan import conllu
-from headspan.config import Config, Data, Embeddings, Model, Training
+from headspan.config import Config, DataConfig, EmbeddingsConfig, ModelConfig, TrainingConfig
 from headspan.model.parser import Parser
 from headspan.serve import create_app
 from headspan.text import train_segmenter
@@ -19,19 +19,19 @@ from training.conftest import sentence
 
 @pytest.fixture(scope="session")
 def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of sentences such as "the dog sees a cat ."; it needs no tags, and finds words."""
+    """A model of sentences such as "the dog sees a cat ."; it reads no tags, and segments text."""
     folder = tmp_path_factory.mktemp("service")
     rng = random.Random(7)
     treebank = [sentence(rng, k) for k in range(150)]
     conllu.write(treebank, folder / "train.conllu")
     data = str(folder / "train.conllu")
     config = Config(
-        data=Data(train=data, dev=data, punct="keep"),
-        model=Model(
+        data=DataConfig(train=data, dev=data, punct="keep"),
+        model=ModelConfig(
             lstm_layers=1, lstm_size=16, score_size=16, label_size=8, dropout=0.1,
-            embeddings=Embeddings(words=16, characters=8, min_count=1),
+            embeddings=EmbeddingsConfig(words=16, characters=8, min_count=1),
         ),
-        training=Training(epochs=3, batch_tokens=60, learning_rate=1e-2, seed=3),
+        training=TrainingConfig(epochs=3, batch_tokens=60, learning_rate=1e-2, seed=3),
     )  # fmt: skip
     parser = train(config, folder / "run")
     parser.segmenter = train_segmenter(treebank, treebank[:20], settings=SETTINGS)

@@ -13,7 +13,7 @@ from headspan.serve.server import listen
 
 @contextmanager
 def serving(app: FastAPI) -> Iterator[str]:
-    """Serve in a thread on a free port; gives the address."""
+    """Serve in a thread on a free port, and yield the address."""
     with listen("127.0.0.1", 0) as listening:
         server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, ws="none"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
@@ -27,9 +27,9 @@ def serving(app: FastAPI) -> Iterator[str]:
             assert not thread.is_alive()
 
 
-def wait_until(fulfilled, seconds: float = 60) -> None:  # type: ignore[no-untyped-def]
-    """Wait for something that another thread does."""
+def wait_until(condition, seconds: float = 60) -> None:  # type: ignore[no-untyped-def]
+    """Wait until another thread has made a condition true."""
     end = time.monotonic() + seconds
-    while not fulfilled():
+    while not condition():
         assert time.monotonic() < end
         time.sleep(0.005)

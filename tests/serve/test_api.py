@@ -1,4 +1,4 @@
-"""What the service answers."""
+"""Requests to the service, and its answers and refusals."""
 
 import json
 from typing import Any
@@ -41,29 +41,29 @@ def small(parser: Parser, **limits: Any) -> TestClient:
     return TestClient(app, base_url="http://localhost")
 
 
-def test_words_in_json_out(client: TestClient, parser: Parser) -> None:
-    found = ask(client, words=[WORDS, WORDS[:5]], confidence=True, best=3)
+def test_words_are_parsed_as_the_parser_does(client: TestClient, parser: Parser) -> None:
+    answered = ask(client, words=[WORDS, WORDS[:5]], confidence=True, best=3)
     expected = [p.as_json() for p in parser.parse([WORDS, WORDS[:5]], confidence=True, k=3)]
-    assert [s["heads"] for s in found] == [list(s["heads"]) for s in expected]
-    assert found[0]["relations"] == list(expected[0]["relations"])
-    assert found[0]["confidences"] == pytest.approx(expected[0]["confidences"], abs=1e-3)
-    assert [tree["score"] for tree in found[0]["best"]] == pytest.approx(
+    assert [s["heads"] for s in answered] == [list(s["heads"]) for s in expected]
+    assert answered[0]["relations"] == list(expected[0]["relations"])
+    assert answered[0]["confidences"] == pytest.approx(expected[0]["confidences"], abs=1e-3)
+    assert [tree["score"] for tree in answered[0]["best"]] == pytest.approx(
         [tree["score"] for tree in expected[0]["best"]], abs=1e-3
     )
-    assert len({tuple(tree["heads"]) for tree in found[0]["best"]}) == 3
+    assert len({tuple(tree["heads"]) for tree in answered[0]["best"]}) == 3
 
 
-def test_text_in(client: TestClient, parser: Parser) -> None:
+def test_text_is_segmented_and_parsed(client: TestClient, parser: Parser) -> None:
     text = "the dog sees a cat.\n\nevery Arrow flies!"
-    found = ask(client, text=text)
-    assert [s["words"] for s in found] == [list(s.forms) for s in parser(text)]
-    assert [s["heads"] for s in found] == [list(s.heads) for s in parser(text)]
+    answered = ask(client, text=text)
+    assert [s["words"] for s in answered] == [list(s.forms) for s in parser(text)]
+    assert [s["heads"] for s in answered] == [list(s.heads) for s in parser(text)]
     assert ask(client, text="") == []
     (line, other) = ask(client, text="the dog sees a cat. a dog\nflies", lines=True)
     assert (line["text"], other["text"]) == ("the dog sees a cat. a dog", "flies")
 
 
-def test_conllu_in_and_out(client: TestClient, parser: Parser) -> None:
+def test_conllu_is_answered_with_conllu(client: TestClient, parser: Parser) -> None:
     answer = client.post("/parse", json={"conllu": CONLLU, "format": "conllu"})
     assert answer.headers["content-type"] == "text/plain; charset=utf-8"
     assert answer.text == conllu.to_text(parser.parse(list(conllu.parse(CONLLU))))
@@ -72,9 +72,9 @@ def test_conllu_in_and_out(client: TestClient, parser: Parser) -> None:
     assert answer.text.count("Confidence=") == 3
 
 
-def test_constraints(client: TestClient, parser: Parser) -> None:
-    asked = [{"sentence": 2, "required": [[8, 2]], "forbidden": [[0, 3]]}]
-    free, bound = ask(client, words=[WORDS, WORDS], constraints=asked, best=3)
+def test_constrained_trees_satisfy_their_constraints(client: TestClient, parser: Parser) -> None:
+    constraints = [{"sentence": 2, "required": [[8, 2]], "forbidden": [[0, 3]]}]
+    free, bound = ask(client, words=[WORDS, WORDS], constraints=constraints, best=3)
     assert free["best"][0]["heads"] == free["heads"]
     assert bound["best"][0]["heads"] == bound["heads"]
     assert len(bound["best"]) == 3
@@ -97,38 +97,40 @@ def test_constraints(client: TestClient, parser: Parser) -> None:
         ([(0, 2), (0, 3)], [], "the arc 0 → 2 and the arc 0 → 3 are required, but a tree has one root"),
         ([(1, 3), (2, 4)], [], "the arc 1 → 3 and the arc 2 → 4 are required, but they cross"),
         ([(0, 3), (4, 2)], [], "the arc 0 → 3 and the arc 4 → 2 are required, but they cross"),
-        ([(1, 2), (2, 1)], [], "the arcs 1 → 2 → 1 are required, but they form a circle"),
-        ([(5, 1), (1, 3), (3, 5)], [], "the arcs 1 → 3 → 5 → 1 are required, but they form a circle"),
+        ([(1, 2), (2, 1)], [], "the arcs 1 → 2 → 1 are required, but they form a cycle"),
+        ([(5, 1), (1, 3), (3, 5)], [], "the arcs 1 → 3 → 5 → 1 are required, but they form a cycle"),
         ([(1, 3), (3, 4), (0, 1), (3, 2)], [(2, 1)], None),
     ],
 )  # fmt: skip
-def test_contradictions(required: Any, forbidden: Any, why: str | None) -> None:
+def test_contradictory_constraints_are_explained(
+    required: Any, forbidden: Any, why: str | None
+) -> None:
     assert contradiction(required, forbidden) == why
 
 
-def test_sentences_without_words_count(client: TestClient) -> None:
+def test_sentences_without_words_count_as_one_word(client: TestClient) -> None:
     assert "more than 20,000 words" in refused(client, 413, words=[[]] * 30_000)
     assert "more than 20,000 words" in refused(client, 413, conllu="#\n\n" * 30_000)
     assert ask(client, words=[[]] * 3) == ask(client, conllu="\n".join(["", *["#\n"] * 3]))
 
 
 @pytest.mark.parametrize("length", [b"\xb2", b"9" * 5000, b"99999999"])
-def test_a_length_that_is_none(client: TestClient, length: bytes) -> None:
+def test_a_content_length_that_is_wrong_does_no_harm(client: TestClient, length: bytes) -> None:
     headers = {b"Content-Length": length, b"Content-Type": b"application/json"}
     request = client.build_request("POST", "/parse", content=b'{"text": "a"}', headers=headers)
     assert client.send(request).status_code in (200, 413)
 
 
 def test_many_constraints_are_refused_at_once(client: TestClient) -> None:
-    arcs = [[k + 1, k] for k in range(1, 100_000)]  # looking at all pairs would take hours
+    arcs = [[k + 1, k] for k in range(1, 100_000)]  # comparing all pairs would take hours
     assert "a sentence may have 200 words" in refused(
         client, 422, words=[WORDS], constraints=[{"required": arcs}]
     )
 
 
-def test_constraints_that_leave_no_tree(client: TestClient) -> None:
-    def said(**some: Any) -> str:
-        return refused(client, 422, words=[["a", "b"], ["a", "b"]], constraints=[some])
+def test_constraints_that_leave_no_tree_are_refused(client: TestClient) -> None:
+    def said(**constraints: Any) -> str:
+        return refused(client, 422, words=[["a", "b"], ["a", "b"]], constraints=[constraints])
 
     assert said(required=[[1, 2], [2, 1]]).startswith("constraints of sentence 1: the arcs 1 → 2")
     none_left = "sentence 2: no projective tree satisfies the constraints"
@@ -140,9 +142,9 @@ def test_constraints_that_leave_no_tree(client: TestClient) -> None:
     assert said(sentence=3) == "constraints: there is no sentence 3; the request has 2"
 
 
-def test_drawings(client: TestClient) -> None:
-    (found,) = ask(client, conllu=CONLLU, draw=1, best=2)
-    for tree in (found, *found["best"]):
+def test_drawings_show_the_trees_and_escape_markup(client: TestClient) -> None:
+    (answered,) = ask(client, conllu=CONLLU, draw=1, best=2)
+    for tree in (answered, *answered["best"]):
         assert tree["drawing"]["arcs"].startswith("<svg")
         assert "&lt;b&gt;" in tree["drawing"]["arcs"]
         assert "<b>" not in tree["drawing"]["arcs"]
@@ -150,7 +152,7 @@ def test_drawings(client: TestClient) -> None:
         assert list(sentence.heads) == tree["heads"]
 
 
-def test_what_is_wrong_is_one_sentence(client: TestClient, parser: Parser) -> None:
+def test_a_refusal_says_in_one_sentence_what_is_wrong(client: TestClient, parser: Parser) -> None:
     def said(**body: Any) -> str:
         return refused(client, 422, **body)
 
@@ -182,7 +184,7 @@ def test_what_is_wrong_is_one_sentence(client: TestClient, parser: Parser) -> No
     assert client.get("/nothing").json() == {"detail": "Not Found"}
 
 
-def test_limits(parser: Parser) -> None:
+def test_requests_beyond_the_limits_are_refused(parser: Parser) -> None:
     with small(parser, body=2000, words=20, sentence=10, drawn=15) as client:
         assert ask(client, words=[["a"] * 10] * 2)
         assert "more than 20 words" in refused(client, 413, words=[["a"] * 7] * 3)
@@ -210,7 +212,7 @@ def test_a_text_is_bounded_while_it_is_segmented(parser: Parser) -> None:
         assert client.get("/health").json()["waiting"] == 0
 
 
-def test_token(parser: Parser) -> None:
+def test_the_token_is_required_where_there_is_one(parser: Parser) -> None:
     app = create_app(parser, token="geheim")
     with TestClient(app, base_url="http://localhost") as client:
         for headers in ({}, {"Authorization": "Bearer falsch"}, {"Authorization": "Basic geheim"}):
@@ -225,7 +227,7 @@ def test_token(parser: Parser) -> None:
         assert client.get("/models").status_code == 200
 
 
-def test_host_names(parser: Parser) -> None:
+def test_only_known_host_names_are_answered(parser: Parser) -> None:
     with TestClient(create_app(parser, hosts={"parser.local", "::1"})) as client:
 
         def status(host: str) -> int:
@@ -237,7 +239,9 @@ def test_host_names(parser: Parser) -> None:
         assert client.get("/health", headers={"Host": "anything"}).status_code == 200
 
 
-def test_headers_and_origins(client: TestClient, parser: Parser) -> None:
+def test_headers_are_strict_and_only_named_origins_may_ask(
+    client: TestClient, parser: Parser
+) -> None:
     for path in ("/", "/health", "/nothing", "/openapi.json"):
         headers = client.get(path, headers={"Origin": "http://evil.example"}).headers
         assert headers["content-security-policy"].startswith(
@@ -258,7 +262,7 @@ def test_headers_and_origins(client: TestClient, parser: Parser) -> None:
         assert "access-control-allow-origin" not in shared.options("/parse", headers=evil).headers
 
 
-def test_health_models_and_openapi(client: TestClient, parser: Parser) -> None:
+def test_health_models_and_openapi_describe_the_service(client: TestClient, parser: Parser) -> None:
     health = client.get("/health").json()
     assert health == {"status": "ok", "version": __version__, "model": "tiny", "waiting": 0}
     (model,) = client.get("/models").json()["models"]

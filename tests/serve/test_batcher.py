@@ -10,22 +10,23 @@ import pytest
 from headspan import HeadspanError
 from headspan.conllu import Sentence
 from headspan.inference import Constraints
+from headspan.model.parse_options import ParseOptions
 from headspan.model.parse_result import Parse
-from headspan.serve.batcher import ROUND, TURN, Batcher, Job, QueueFullError, Wanted
+from headspan.serve.batcher import ROUND, TURN, Batcher, ParseJob, QueueFullError
 
 from .serving import wait_until
 
 
 class Recorder:
-    """Stands in for a parser: notes what it is given, and can be held up."""
+    """A stand-in for a parser: records its calls, and can be held up."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[list[str], dict[str, Any]]] = []
         self.go = threading.Event()
         self.go.set()
 
-    def parse(self, sentences: Sequence[Sentence], **wanted: Any) -> list[Parse]:
-        self.calls.append(([s.forms[0] for s in sentences], wanted))
+    def parse(self, sentences: Sequence[Sentence], **options: Any) -> list[Parse]:
+        self.calls.append(([s.forms[0] for s in sentences], options))
         assert self.go.wait(60)
         if any("bad" in s.forms for s in sentences):
             raise HeadspanError("a bad word")
@@ -47,9 +48,9 @@ def batcher(recorder: Recorder) -> Iterator[Batcher]:
     batcher.stop()
 
 
-def job(name: str, sentences: int = 1, words: int = 8, **options: Any) -> Job:
-    made = [Sentence.from_words([f"{name}{k}", *["w"] * (words - 1)]) for k in range(sentences)]
-    return Job(made, sentences * words, **options)
+def job(name: str, sentences: int = 1, words: int = 8, **options: Any) -> ParseJob:
+    drawn = [Sentence.from_words([f"{name}{k}", *["w"] * (words - 1)]) for k in range(sentences)]
+    return ParseJob(drawn, sentences * words, **options)
 
 
 def held_up(batcher: Batcher, recorder: Recorder) -> None:
@@ -59,10 +60,10 @@ def held_up(batcher: Batcher, recorder: Recorder) -> None:
     wait_until(lambda: recorder.calls)
 
 
-def test_what_comes_back_is_in_order(batcher: Batcher) -> None:
-    found = batcher.submit(job("a", 200)).result(60)
-    assert [parse.forms[0] for parse in found] == [f"a{k}" for k in range(200)]
-    assert batcher.submit(Job([], 0)).result(60) == []
+def test_parses_come_back_in_order(batcher: Batcher) -> None:
+    parses = batcher.submit(job("a", 200)).result(60)
+    assert [parse.forms[0] for parse in parses] == [f"a{k}" for k in range(200)]
+    assert batcher.submit(ParseJob([], 0)).result(60) == []
     wait_until(lambda: batcher.waiting == 0)
 
 
@@ -102,31 +103,31 @@ def test_long_sentences_count_by_their_words(batcher: Batcher, recorder: Recorde
 
 def test_options_and_constraints_divide_a_round(batcher: Batcher, recorder: Recorder) -> None:
     held_up(batcher, recorder)
-    bound = {2: Constraints(required_arcs=[(1, 2)])}
+    bound = {2: Constraints(required_arcs=[(1, 2)]), 3: Constraints(required_arcs=[(2, 1)])}
     jobs = [
         batcher.submit(job("a")),
-        batcher.submit(job("b", wanted=Wanted(k=3))),
-        batcher.submit(job("c", wanted=Wanted(k=3))),
+        batcher.submit(job("b", wanted=ParseOptions(k=3))),
+        batcher.submit(job("c", wanted=ParseOptions(k=3))),
         batcher.submit(job("d", 3, constraints=bound)),
     ]
     recorder.go.set()
-    for some in jobs:
-        some.result(60)
+    for submitted in jobs:
+        submitted.result(60)
     plain = {"confidence": False, "k": 1, "constraints": None, "retag": False}
     assert recorder.calls[1:] == [
-        (["a0", "d0", "d2"], plain),
+        (["a0", "d0"], plain),
         (["b0", "c0"], plain | {"k": 3}),
-        (["d1"], plain | {"constraints": [bound[2]]}),
+        (["d1", "d2"], plain | {"constraints": [bound[2], bound[3]]}),
     ]
 
 
 @pytest.mark.parametrize(("word", "error"), [("bad", "sentence 2: a bad word"), ("bug", "^$")])
-def test_only_the_culprit_fails(
+def test_only_the_request_with_the_bad_sentence_fails(
     batcher: Batcher, recorder: Recorder, word: str, error: str
 ) -> None:
     held_up(batcher, recorder)
     good = batcher.submit(job("good"))
-    culprit = Job([Sentence.from_words(["x"]), Sentence.from_words([word])], 2)
+    culprit = ParseJob([Sentence.from_words(["x"]), Sentence.from_words([word])], 2)
     wrong = batcher.submit(culprit)
     recorder.go.set()
     assert good.result(60)
@@ -135,30 +136,30 @@ def test_only_the_culprit_fails(
     assert batcher.submit(job("next")).result(60)
 
 
-def test_sentences_that_fail_to_come(batcher: Batcher) -> None:
-    def some() -> Iterator[Sentence]:
+def test_an_error_while_sentences_are_drawn_fails_the_request(batcher: Batcher) -> None:
+    def failing() -> Iterator[Sentence]:
         yield Sentence.from_words(["a"])
         raise HeadspanError("no more")
 
     with pytest.raises(HeadspanError, match="no more"):
-        batcher.submit(Job(some(), 5)).result(60)
+        batcher.submit(ParseJob(failing(), 5)).result(60)
     wait_until(lambda: batcher.waiting == 0)
 
 
-def test_full_and_free_again(batcher: Batcher, recorder: Recorder) -> None:
+def test_a_full_queue_refuses_until_there_is_room(batcher: Batcher, recorder: Recorder) -> None:
     held_up(batcher, recorder)
-    kept = batcher.submit(job("a", 1000))
+    first = batcher.submit(job("a", 1000))
     with pytest.raises(QueueFullError) as full:
         batcher.submit(job("b", 1000))
     assert full.value.seconds >= 1
-    assert kept.cancel()
+    assert first.cancel()
     again = batcher.submit(job("b", 1000))
     recorder.go.set()
     assert len(again.result(60)) == 1000
     assert all(not name.startswith("a") for names, _ in recorder.calls for name in names)
 
 
-def test_stopping_gives_up_what_waits(recorder: Recorder) -> None:
+def test_stopping_cancels_waiting_requests(recorder: Recorder) -> None:
     batcher = Batcher(recorder, limit=10_000)  # type: ignore[arg-type]
     held_up(batcher, recorder)
     waiting = batcher.submit(job("a"))

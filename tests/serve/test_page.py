@@ -103,7 +103,9 @@ def test_an_example_is_parsed_at_once_and_what_is_typed_thereafter(
     expect(page.locator("#best li")).to_have_count(5)
 
 
-def test_views_and_light(context: BrowserContext, address: str, parser: Parser) -> None:
+def test_views_highlight_headed_spans(
+    context: BrowserContext, address: str, parser: Parser
+) -> None:
     page = opened(context, address)
     (expected,) = parser(TEXT, confidence=True)
     root = expected.heads.index(0) + 1
@@ -155,7 +157,7 @@ def test_constraints_by_clicking(context: BrowserContext, address: str, parser: 
     word(page, 2).click()
     word(page, 8).click()
     page.get_by_role("button", name="Require", exact=True).click()
-    circle = "the arcs dog → hearing → dog are required, but they form a circle"
+    circle = "the arcs dog → hearing → dog are required, but they form a cycle"
     expect(status(page)).to_contain_text(circle)
     expect(page.locator("#constraints li")).to_have_count(1)
     assert heads(page) == bound
@@ -170,7 +172,9 @@ def test_constraints_by_clicking(context: BrowserContext, address: str, parser: 
     assert heads(page)[dependent] != head
 
 
-def test_the_best_trees(context: BrowserContext, address: str, parser: Parser) -> None:
+def test_another_of_the_best_trees_can_be_shown(
+    context: BrowserContext, address: str, parser: Parser
+) -> None:
     page = opened(context, address)
     (expected,) = parser(TEXT, k=5)
     page.locator("#best li").nth(2).locator("button").click()
@@ -180,7 +184,7 @@ def test_the_best_trees(context: BrowserContext, address: str, parser: Parser) -
     assert heads(page) == dict(enumerate(expected.heads, 1))
 
 
-def test_without_a_mouse(context: BrowserContext, address: str) -> None:
+def test_everything_works_with_the_keyboard(context: BrowserContext, address: str) -> None:
     page = opened(context, address)
     expect(page.locator("#drawing [data-dependent]")).to_have_count(9)
     page.locator("#text").press("Tab")
@@ -240,7 +244,7 @@ def test_markup_in_conllu_stays_text(context: BrowserContext, address: str) -> N
     expect(page.locator("#result")).to_be_hidden()
 
 
-def test_several_sentences_and_what_the_link_says(
+def test_a_link_restores_sentence_view_and_constraints(
     context: BrowserContext, address: str, parser: Parser
 ) -> None:
     text = "the dog sees a cat.\n\nevery Arrow flies !"
@@ -270,7 +274,7 @@ def test_several_sentences_and_what_the_link_says(
     assert len(drawn.findall(".//*[@class='span']")) == 5
 
 
-def test_a_narrow_screen(browser: Browser, address: str) -> None:
+def test_the_page_fits_a_narrow_screen(browser: Browser, address: str) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
     page = opened(context, address, TEXT + " " + TEXT)
     for name in ("Arcs", "Headed spans", "Table"):
@@ -285,7 +289,9 @@ def test_a_narrow_screen(browser: Browser, address: str) -> None:
     context.close()
 
 
-def test_errors_say_the_limit(context: BrowserContext, address: str) -> None:
+def test_errors_are_shown_and_busy_services_asked_again(
+    context: BrowserContext, address: str
+) -> None:
     page = opened(context, address)
     page.locator("#text").fill("dog " * 45)
     expect(status(page)).to_contain_text("the limit of this service is 40")
@@ -293,7 +299,7 @@ def test_errors_say_the_limit(context: BrowserContext, address: str) -> None:
     expect(status(page)).to_contain_text("more than 60 words")
     page.route("**/parse", lambda route: route.abort())
     page.locator("#text").fill("the dog")
-    expect(status(page)).to_have_text("The service does not answer.")
+    expect(status(page)).to_have_text("The service is not answering.")
     page.unroute("**/parse")
     page.route(
         "**/parse",
@@ -307,7 +313,7 @@ def test_errors_say_the_limit(context: BrowserContext, address: str) -> None:
     expect(page.locator("#drawing .word")).to_have_count(2)
 
 
-def test_what_is_typed_before_the_service_answers_is_kept(
+def test_text_typed_before_the_service_answers_is_kept(
     context: BrowserContext, address: str
 ) -> None:
     page = context.new_page()
@@ -322,12 +328,12 @@ def test_what_is_typed_before_the_service_answers_is_kept(
     expect(page.locator("#text")).to_have_value("the dog")
 
 
-def test_a_service_that_wants_a_token(browser: Browser, parser: Parser) -> None:
+def test_the_page_asks_for_the_token(browser: Browser, parser: Parser) -> None:
     with serving(create_app(parser, token="geheim")) as address:
         context = browser.new_context()
         page = opened(context, address)
-        expect(status(page)).to_contain_text("wants its token")
-        page.get_by_label("This service wants its token").fill("geheim")
+        expect(status(page)).to_contain_text("requires its token")
+        page.get_by_label("This service requires its token").fill("geheim")
         page.get_by_role("button", name="Use it").click()
         expect(page.locator("#drawing .word")).to_have_count(9)
         expect(page.locator("#token")).to_be_hidden()

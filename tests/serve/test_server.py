@@ -1,4 +1,4 @@
-"""The service as a process and on a socket: starting, stopping, being full."""
+"""The service as a process and on a socket: starting, stopping, overload."""
 
 import json
 import os
@@ -27,14 +27,14 @@ WORDS = "the dog sees a cat with every hearing .".split()
 
 @contextmanager
 def held_up(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """Let the parser begin, and go on when told."""
+    """Let the parser begin a call, and finish it when the block ends."""
     begun, go = threading.Event(), threading.Event()
     parse = parser.parse
 
-    def slow(*given: Any, **options: Any) -> Any:
+    def slow(*arguments: Any, **options: Any) -> Any:
         begun.set()
         assert go.wait(60)
-        return parse(*given, **options)
+        return parse(*arguments, **options)
 
     with monkeypatch.context() as patch:
         patch.setattr(parser, "parse", slow)
@@ -44,7 +44,9 @@ def held_up(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> Iterator[threadi
             go.set()
 
 
-def test_only_503_above_the_limit(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_overloaded_service_refuses_with_503_only(
+    parser: Parser, monkeypatch: pytest.MonkeyPatch
+) -> None:
     limits = Limits(words=100, waiting=100)
     with (
         serving(create_app(parser, limits=limits)) as address,
@@ -66,7 +68,9 @@ def test_only_503_above_the_limit(parser: Parser, monkeypatch: pytest.MonkeyPatc
         assert client.get("/health").json()["waiting"] == 0
 
 
-def test_too_many_requests_at_once(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_requests_at_once_are_refused(
+    parser: Parser, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = create_app(parser, limits=Limits(requests=1))
     with serving(app) as address, ThreadPoolExecutor(1) as threads:
         with held_up(parser, monkeypatch) as begun:
@@ -78,7 +82,9 @@ def test_too_many_requests_at_once(parser: Parser, monkeypatch: pytest.MonkeyPat
         assert first.result(60).status_code == 200
 
 
-def test_who_leaves_takes_the_work_along(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_that_disconnects_cancels_its_work(
+    parser: Parser, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with serving(create_app(parser)) as address:
         with held_up(parser, monkeypatch) as begun:
             with pytest.raises(httpx.TimeoutException):
@@ -89,14 +95,14 @@ def test_who_leaves_takes_the_work_along(parser: Parser, monkeypatch: pytest.Mon
 
 
 def test_answers_do_not_wait_for_acknowledgements() -> None:
-    """asyncio switches off Nagle's algorithm only where a socket says that it speaks TCP."""
+    """asyncio switches off Nagle's algorithm only if the socket's protocol is given as TCP."""
     with listen("127.0.0.1", 0) as listening:
         port = listening.getsockname()[1]
         with socket.create_connection(("127.0.0.1", port)), listening.accept()[0] as accepted:
             assert accepted.proto == socket.IPPROTO_TCP
 
 
-def test_an_upload_that_does_not_end(parser: Parser) -> None:
+def test_an_upload_that_does_not_end_is_refused(parser: Parser) -> None:
     with serving(create_app(parser, limits=Limits(upload=0.2))) as address:
         port = int(address.rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port), timeout=60) as slow:
@@ -121,7 +127,9 @@ def process(model_folder: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
-def test_it_finishes_what_it_accepted(process: subprocess.Popen[str], stop: signal.Signals) -> None:
+def test_a_signal_lets_accepted_requests_finish(
+    process: subprocess.Popen[str], stop: signal.Signals
+) -> None:
     assert process.stdout is not None
     line = process.stdout.readline()
     address = line.split()[-1]
@@ -161,7 +169,7 @@ def _accepts(address: str) -> bool:
         return False
 
 
-def test_what_cannot_be_served_is_one_line(model_folder: Path) -> None:
+def test_a_service_that_cannot_start_says_why_in_one_line(model_folder: Path) -> None:
     def said(*options: str) -> str:
         command = [sys.executable, "-m", "headspan", "serve", *options]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -172,12 +180,12 @@ def test_what_cannot_be_served_is_one_line(model_folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         line = said("--model", str(model_folder), "--port", port)
-        assert line.startswith(f"headspan: 127.0.0.1, port {port}: cannot be listened on: ")
+        assert line.startswith(f"headspan: 127.0.0.1, port {port}: cannot listen: ")
     assert "no such model" in said("--model", "nothing")
     assert "may wait" in said("--model", str(model_folder), "--max-waiting", "10")
 
 
-def test_a_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     from headspan import HeadspanError
     from headspan.cli.serve import serve
 

@@ -9,13 +9,20 @@ import pytest
 import torch
 
 from headspan import conllu
-from headspan.config import Config, Data, Embeddings, Model, Tagger, Training
+from headspan.config import (
+    Config,
+    DataConfig,
+    EmbeddingsConfig,
+    ModelConfig,
+    TaggerConfig,
+    TrainingConfig,
+)
 from headspan.conllu import Sentence
 from headspan.inference import Constraints
-from headspan.model import folder as model_folder
+from headspan.model import saving
+from headspan.model.numbering import prepare
 from headspan.model.parser import Parser
 from headspan.nn import tree_scores
-from headspan.nn.inputs import prepare
 from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError
 from headspan.training.calibration import (
@@ -33,15 +40,15 @@ def trained(
     treebank: Path, folder: Path, *, structure: Any = "span", tagger: bool = False
 ) -> Parser:
     columns: Any = ("upos", "xpos")
-    model = Model(
+    model = ModelConfig(
         structure=structure, lstm_layers=1, lstm_size=16, score_size=16, label_size=8, dropout=0.1,
-        embeddings=Embeddings(
+        embeddings=EmbeddingsConfig(
             words=16, characters=0, tags=8, columns=() if tagger else columns, min_count=1
         ),
-        tagger=Tagger(columns=columns if tagger else (), size=16),
+        tagger=TaggerConfig(columns=columns if tagger else (), size=16),
     )  # fmt: skip
-    data = Data(train=str(treebank / "train.conllu"), dev=str(treebank / "dev.conllu"))
-    training = Training(
+    data = DataConfig(train=str(treebank / "train.conllu"), dev=str(treebank / "dev.conllu"))
+    training = TrainingConfig(
         epochs=20 if tagger else 8, batch_tokens=100, learning_rate=1e-2, warmup_epochs=0.5
     )
     return train(Config(data, model, training), folder)
@@ -69,7 +76,9 @@ def scores_of(parser: Parser, sentence: Sentence) -> tuple[Any, list[Any]]:
         return network.structure, [part[0].numpy() for part in scores.dense()]
 
 
-def test_spans_scores_and_confidences(parser: Parser, sentences: list[Sentence]) -> None:
+def test_spans_scores_and_confidences_are_those_of_exact_inference(
+    parser: Parser, sentences: list[Sentence]
+) -> None:
     for parsed, gold in zip(parser.parse(sentences, confidence=True), sentences, strict=True):
         algorithms, scores = scores_of(parser, gold)
         best = algorithms.best_tree(*scores)
@@ -90,12 +99,12 @@ def test_confidences_do_not_depend_on_the_batch(
     for one, other in zip(together, alone, strict=True):
         assert one.confidences == pytest.approx(other.confidences, abs=1e-5)
     if parser.config.model.structure == "span":  # `joint` needs all scores also for its best tree
-        monkeypatch.setattr(limits, "LONGEST_WHOLE", 7)
+        monkeypatch.setattr(limits, "LONGEST_DENSE", 7)
         for parsed in parser.parse(sentences, confidence=True):
             assert bool(parsed.confidences) == (len(parsed) <= 7)
 
 
-def test_a_temperature_makes_it_less_sure(parser: Parser, sentences: list[Sentence]) -> None:
+def test_a_higher_temperature_lowers_confidences(parser: Parser, sentences: list[Sentence]) -> None:
     def mean() -> float:
         parsed = parser.parse(sentences, confidence=True)
         return float(np.mean([c for s in parsed for c in s.confidences]))
@@ -108,7 +117,9 @@ def test_a_temperature_makes_it_less_sure(parser: Parser, sentences: list[Senten
         parser.temperature = 1.0
 
 
-def test_the_k_best(parser: Parser, sentences: list[Sentence]) -> None:
+def test_the_k_best_trees_are_in_order_and_begin_with_the_best(
+    parser: Parser, sentences: list[Sentence]
+) -> None:
     for parsed in parser.parse(sentences, k=5):
         best, *others = parsed.alternatives
         assert len(others) == 4
@@ -120,7 +131,7 @@ def test_the_k_best(parser: Parser, sentences: list[Sentence]) -> None:
     assert len(parser(["the", "dog"], k=5).alternatives) == 2
 
 
-def test_constraints(parser: Parser, sentences: list[Sentence]) -> None:
+def test_constraints_hold_in_the_best_trees(parser: Parser, sentences: list[Sentence]) -> None:
     free = parser(sentences[0])
     wrong = 1 if free.heads[0] != 0 else 2
     wanted = Constraints(root=wrong, forbidden_arcs=[(wrong, 3)])
@@ -145,6 +156,26 @@ def test_constraints(parser: Parser, sentences: list[Sentence]) -> None:
     ]
     with pytest.raises(HeadspanError, match="1 constraints for 2 sentences"):
         parser.parse(sentences[:2], constraints=[None])
+
+
+def test_constrained_and_free_sentences_share_a_batch(
+    parser: Parser, sentences: list[Sentence], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bound = [Constraints(root=1) if number % 2 else None for number in range(len(sentences))]
+    pairs = zip(sentences, bound, strict=True)
+    alone = [parser.parse([s], constraints=[c])[0] for s, c in pairs]
+    sizes = []
+    network_parse = parser.network.parse
+
+    def counted(inputs: Any, **options: Any) -> Any:
+        sizes.append(len(inputs.lengths))
+        return network_parse(inputs, **options)
+
+    monkeypatch.setattr(parser.network, "parse", counted)
+    together = parser.parse(sentences, constraints=bound)
+    assert sizes == [len(sentences)]
+    assert together == alone
+    assert [parse.heads[0] for parse in together][1::2] == [0] * (len(sentences) // 2)
 
 
 def test_an_old_confidence_does_not_outlive_its_tree(
@@ -188,7 +219,7 @@ def test_large_tables_are_kept_as_int8(
     from safetensors.torch import load_file, save_file
 
     parser = trained(treebank, tmp_path / "run")
-    monkeypatch.setattr(model_folder, "_LARGE_TABLE", 100)
+    monkeypatch.setattr(saving, "_LARGE_TABLE", 100)
     parser.save(tmp_path / "small", small=True)
     weights = tmp_path / "small" / "model.safetensors"
     tensors = load_file(weights)
@@ -208,7 +239,9 @@ def test_large_tables_are_kept_as_int8(
             Parser.load(tmp_path / "small")
 
 
-def test_a_temperature_is_found(parser: Parser, sentences: list[Sentence]) -> None:
+def test_the_fitted_temperature_has_the_least_cross_entropy(
+    parser: Parser, sentences: list[Sentence]
+) -> None:
     before = cross_entropy(*confidences(parser, sentences))
     try:
         found = fit_temperature(parser, sentences)
@@ -222,7 +255,7 @@ def test_a_temperature_is_found(parser: Parser, sentences: list[Sentence]) -> No
         parser.temperature = 1.0
 
 
-def test_reliability() -> None:
+def test_reliability_counts_arcs_per_bin() -> None:
     chances = np.array([0.05, 0.95, 0.95, 1.0])
     right = np.array([False, True, True, False])
     assert reliability(chances, right) == [
@@ -232,15 +265,15 @@ def test_reliability() -> None:
     assert expected_calibration_error(chances, right) == pytest.approx(expected)
 
 
-def test_a_column_is_read_or_predicted(treebank: Path, tmp_path: Path) -> None:
+def test_a_column_cannot_be_both_read_and_predicted(treebank: Path, tmp_path: Path) -> None:
     parser = trained(treebank, tmp_path, tagger=True)
     model = parser.config.model
     both = replace(model, embeddings=replace(model.embeddings, columns=("upos",)))
     with pytest.raises(HeadspanError, match="upos is either read or predicted"):
-        type(parser.network)(both, parser.vocabularies)
+        type(parser.network)(both, parser.vocabularies.sizes())
 
 
-def test_hugging_face_names(
+def test_models_are_fetched_from_and_pushed_to_the_hub(
     treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import huggingface_hub

@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from headspan.config import Config, Training
+from headspan.config import Config, TrainingConfig
 from headspan.plumbing.errors import HeadspanError
 from headspan.training.sinks import open_sinks
 
 
 def config(name: Any) -> Config:
-    return Config(training=Training(log=(name,), seed=3))
+    return Config(training=TrainingConfig(log=(name,), seed=3))
 
 
-def test_tensorboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tensorboard_gets_figures_by_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[Any] = []
     writer = SimpleNamespace(
         add_scalar=lambda *args: written.append(args), flush=lambda: written.append("flush")
@@ -26,7 +26,7 @@ def test_tensorboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert written == [str(tmp_path), ("parse", 0.5, 7), ("label", 1.0, 7), "flush"]
 
 
-def test_wandb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wandb_gets_figures_by_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     logged: list[Any] = []
     run = SimpleNamespace(log=lambda figures, step: logged.append((figures, step)))
     module: Any = SimpleNamespace(init=lambda **options: logged.append(options) or run)
@@ -38,7 +38,9 @@ def test_wandb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["tensorboard", "wandb"])
-def test_one_that_is_not_there(name: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sink_that_is_not_installed_is_an_error(
+    name: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for module in ("torch.utils.tensorboard", "wandb"):
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(HeadspanError, match=f"{name}, which is not installed: pip install {name}"):

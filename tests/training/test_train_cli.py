@@ -54,12 +54,12 @@ def run(tmp_path_factory: pytest.TempPathFactory, treebank: Path) -> Path:
     return folder
 
 
-def test_the_log_has_a_line_an_epoch(run: Path) -> None:
+def test_the_log_has_one_line_per_epoch(run: Path) -> None:
     lines = (run / "out" / "log.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["epoch"] for line in lines] == [1, 2]
 
 
-def test_parse_keeps_all_but_the_tree(run: Path, treebank: Path, tmp_path: Path) -> None:
+def test_parse_changes_only_the_tree(run: Path, treebank: Path, tmp_path: Path) -> None:
     model = run / "out" / "model"
     out = tmp_path / "out.conllu"
     headspan("parse", treebank / "dev.conllu", "--model", model, "-o", out)
@@ -83,17 +83,17 @@ def test_evaluate_is_parse_and_score(run: Path, treebank: Path, tmp_path: Path) 
     found = json.loads(headspan("evaluate", treebank / "dev.conllu", "-m", model, "--json").stdout)
     assert found["las"] == scored["las"]
     raw = headspan("evaluate", treebank / "dev.conllu", "-m", model, "--raw", code=2)
-    assert "has no segmenter; --raw needs one" in raw.stderr
+    assert "has no segmenter, which --raw needs" in raw.stderr
 
 
-def test_info(run: Path) -> None:
+def test_info_describes_a_model(run: Path) -> None:
     assert json.loads(headspan("info", "--json").stdout)["headspan"]
     out = headspan("info", run / "out" / "model").stdout
     assert "max-margin" in out
     assert "words (" in out
 
 
-def test_mistakes(run: Path, tmp_path: Path) -> None:
+def test_mistakes_of_training_are_one_line(run: Path, tmp_path: Path) -> None:
     toml = run / "c.toml"
     assert "has a checkpoint already" in headspan("train", toml, "-o", run / "out", code=2).stderr
     assert (
@@ -110,7 +110,7 @@ def test_mistakes(run: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
-def test_other_formats(run: Path, treebank: Path, tmp_path: Path) -> None:
+def test_parse_writes_other_formats(run: Path, treebank: Path, tmp_path: Path) -> None:
     model = run / "out" / "model"
     text = "the dog sees a cat .\n\nevery arrow flies !\n"
     asked = headspan("parse", "-", "-m", model, "--format", "tree", stdin=text)
@@ -135,12 +135,12 @@ def test_other_formats(run: Path, treebank: Path, tmp_path: Path) -> None:
     assert "Confidence=" not in again  # it was that of another tree
 
 
-def test_parse_mistakes(run: Path, tmp_path: Path) -> None:
+def test_mistakes_of_parsing_are_one_line(run: Path, tmp_path: Path) -> None:
     model = run / "out" / "model"
     asked = headspan("parse", "a b", "-m", model, "--best", 2, code=2)
     assert "--best needs --format json" in asked.stderr
     asked = headspan("parse", "a b", "-m", model, "--confidence", "--format", "conllx", code=2)
-    assert "CoNLL-X has no place for it" in asked.stderr
+    assert "CoNLL-X has no column for it" in asked.stderr
     assert "no such file" in headspan("parse", "typo.conllu", "-m", model, code=2).stderr
     assert headspan("parse", "", "-m", model).stdout == ""
     (tmp_path / "latin.txt").write_bytes(b"caf\xe9 au lait")
@@ -150,7 +150,7 @@ def test_parse_mistakes(run: Path, tmp_path: Path) -> None:
     )
 
 
-def test_benchmark(run: Path, treebank: Path) -> None:
+def test_benchmark_measures_a_model(run: Path, treebank: Path) -> None:
     model = run / "out" / "model"
     found = json.loads(
         headspan("benchmark", treebank / "dev.conllu", "-m", model, "--repeat", 1, "--json").stdout

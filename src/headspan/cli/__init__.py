@@ -1,4 +1,4 @@
-"""The command `headspan`: a verb a file, each a thin layer over a function of the library."""
+"""The command `headspan`: one file per verb, each a thin layer over the library."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ app.add_typer(experiment.app, name="experiment")
 app.add_typer(data.app, name="data")
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
+def _show_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"headspan {__version__}")
         raise typer.Exit
 
@@ -68,7 +68,7 @@ def _root(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_show_version, is_eager=True, help="Print the version and stop."
+            "--version", callback=_show_version, is_eager=True, help="Print the version and exit."
         ),
     ] = False,
 ) -> None:
@@ -76,11 +76,12 @@ def _root(
 
 
 def main() -> None:
-    """Run the command line. What a user can mend is said in one line, with exit code 2."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so files are cleared
+    """Run the command line. A mistake of the user is one line, with exit code 2."""
+    # ending with an exception removes temporary files
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that lacks a character is no error
+            stream.reconfigure(errors="replace")  # for characters that a terminal lacks
     try:
         app()
         if sys.stdout is not None:
@@ -91,7 +92,7 @@ def main() -> None:
         if error.name not in ("fcntl", "resource"):
             raise
         _fail(f"this command needs Linux or macOS: this Python has no module {error.name!r}")
-    except BrokenPipeError:  # whoever read our output has stopped: not our business any more
+    except BrokenPipeError:  # the reader of our output has stopped
         _drop_output()
         sys.exit(1)
     except OSError as error:  # a full disk, a device that refuses
@@ -105,6 +106,6 @@ def _fail(message: str) -> NoReturn:
 
 
 def _drop_output() -> None:
-    """Send what is still in the buffer of standard output nowhere."""
+    """Discard what is still in the buffer of standard output."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""headspan benchmark: how fast a model parses a file here."""
+"""headspan benchmark."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from headspan import conllu
 from headspan.cli.input_files import is_conll, read_text
-from headspan.cli.options import Int8, Json, Model, show, terminal
+from headspan.cli.options import Int8, Json, Model, load_parser, show, terminal
 from headspan.plumbing.errors import HeadspanError
 
 if TYPE_CHECKING:
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 def benchmark(
     source: Annotated[
-        str, typer.Argument(metavar="FILE", help="A treebank, whose words are taken, or a text.")
+        str, typer.Argument(metavar="FILE", help="Treebank, whose words are parsed, or text file.")
     ],
     model: Model = "en",
     int8: Int8 = False,
     threads: Annotated[
-        str, typer.Option(metavar="N,N…", help="The numbers of threads to try.")
+        str, typer.Option(metavar="N,N…", help="Numbers of threads to measure.")
     ] = "1,2",
-    repeat: Annotated[int, typer.Option(min=1, help="How often; medians are shown.")] = 3,
+    repeat: Annotated[int, typer.Option(min=1, help="Number of runs; the medians are shown.")] = 3,
     json_: Json = False,
 ) -> None:
-    """Measure words a second on a file, and which stage of parsing takes what share of the time.
+    """Measure the words per second on a file, and the share of time of each stage of parsing.
 
-    A treebank's own tokens are parsed; a text is segmented as well. The numbers of threads take
+    A treebank's own words are parsed; a text is segmented first. The numbers of threads take
     turns, after one run that is not counted.
     """
     try:
@@ -39,16 +39,12 @@ def benchmark(
         counts = [0]
     if min(counts) < 1:
         raise HeadspanError(f"--threads {threads}: expected numbers such as 1,2")
-    from headspan.model.parser import Parser
     from headspan.model.throughput import measure
 
     work = [s for s in conllu.read(source) if len(s)] if is_conll(source) else read_text(source)
     if not work:
         raise HeadspanError(f"{source}: has no sentences")
-    parser = Parser.load(model)
-    if int8:
-        parser.use_int8()
-    speeds = measure(parser, work, threads=counts, repeat=repeat)
+    speeds = measure(load_parser(model, int8), work, threads=counts, repeat=repeat)
     if json_:
         print(json.dumps([_as_json(speed) for speed in speeds], indent=2))
     else:
@@ -62,8 +58,10 @@ def _show(speeds: list[Speed]) -> None:
     table.add_column("")
     for speed in speeds:
         table.add_column(f"{speed.threads} thread{'s' * (speed.threads > 1)}", justify="right")
-    table.add_row("words a second", *(f"{speed.words_a_second:,.0f}" for speed in speeds))
-    table.add_row("words a CPU second", *(f"{speed.words_a_cpu_second:,.0f}" for speed in speeds))
+    table.add_row("words per second", *(f"{speed.words_per_second:,.0f}" for speed in speeds))
+    table.add_row(
+        "words per CPU second", *(f"{speed.words_per_cpu_second:,.0f}" for speed in speeds)
+    )
     for name in speeds[0].stages:
         table.add_row(name, *(f"{speed.stages[name] / speed.seconds:.1%}" for speed in speeds))
     show(terminal(), table)
@@ -74,7 +72,7 @@ def _as_json(speed: Speed) -> dict[str, object]:
         "threads": speed.threads,
         "words": speed.words,
         "seconds": speed.seconds,
-        "words_a_second": speed.words_a_second,
-        "words_a_cpu_second": speed.words_a_cpu_second,
+        "words_per_second": speed.words_per_second,
+        "words_per_cpu_second": speed.words_per_cpu_second,
         "stages": speed.stages,
     }

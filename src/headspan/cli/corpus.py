@@ -75,7 +75,7 @@ def corpus(
     FOLDER/errors.jsonl, and the exit code is then 1.
     """
     from headspan.corpus import parse_corpus
-    from headspan.corpus.parsing import Options
+    from headspan.corpus.parsing import CorpusOptions
 
     if address and engine != "ray":
         raise HeadspanError("--address is the address of a Ray cluster; it needs --engine ray")
@@ -87,8 +87,8 @@ def corpus(
     with _interruptible(output), _bar() as watch:
         summary = parse_corpus(
             inputs, output, model=model, format=format, compress=compress,
-            options=Options(lines, pretokenized, confidence, retag, int8), shard_size=shard_size,
-            processes=processes, engine=cluster, watch=watch,
+            options=CorpusOptions(lines, pretokenized, confidence, retag, int8),
+            shard_size=shard_size, processes=processes, engine=cluster, watch=watch,
         )  # fmt: skip
     _print_summary(output, summary)
 

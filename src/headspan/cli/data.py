@@ -1,4 +1,4 @@
-"""headspan data: corpora from what their owners have."""
+"""headspan data."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from headspan.experiments.corpora import Prepared
 
 app = typer.Typer(
-    help="Prepare corpora from what their owners have.",
+    help="Prepare corpora for experiments.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
 _Output = Annotated[
     Path,
-    typer.Option("--output", "-o", metavar="FOLDER", help="Where the corpora go, as plans expect."),
+    typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the prepared corpora."),
 ]
 
 
@@ -27,23 +27,28 @@ def ud(
     source: Annotated[
         Path,
         typer.Argument(
-            metavar="SOURCE", help="A release's .tgz, or a folder with treebanks of a release."
+            metavar="SOURCE", help="Archive (.tgz) of a release, or folder with its treebanks."
         ),
     ],
     output: _Output = Path("data"),
     treebanks: Annotated[
-        str, typer.Option(metavar="NAME,NAME…", help="Which; default: the paper's twelve.")
+        str,
+        typer.Option(
+            metavar="NAME,NAME…", help="Treebanks to prepare; by default the paper's twelve."
+        ),
     ] = "",
-    release: Annotated[str, typer.Option(help="Which release it must be.")] = "2.2",
+    release: Annotated[
+        str, typer.Option(help="Expected release; if SOURCE is another one, that is an error.")
+    ] = "2.2",
 ) -> None:
-    """Universal Dependencies: FOLDER/ud-2.2/en_ewt/en_ewt-ud-train.conllu and so on.
+    """Prepare Universal Dependencies: FOLDER/ud-2.2/en_ewt/en_ewt-ud-train.conllu and so on.
 
-    The paper's `NO-rrt` is no treebank (RRT is Romanian); no_bokmaal is taken for it.
+    The paper's `NO-rrt` is not a treebank (RRT is Romanian); no_bokmaal is used instead.
     """
     from headspan.experiments.ud import prepare_ud
 
     names = [name.strip() for name in treebanks.split(",")] if treebanks else []
-    _say(prepare_ud(source, output, treebanks=names, release=release))
+    _report(prepare_ud(source, output, treebanks=names, release=release))
 
 
 @app.command()
@@ -51,40 +56,39 @@ def ptb(
     source: Annotated[
         Path,
         typer.Argument(
-            metavar="SOURCE", help="A folder with the Stanford converter's CoNLL-X output."
+            metavar="SOURCE", help="Folder with the Stanford converter's output, in CoNLL-X."
         ),
     ],
     output: _Output = Path("data"),
 ) -> None:
-    """Penn Treebank: sections 2-21, 22, 23 as FOLDER/ptb/train, dev and test.conllx.
+    """Prepare the Penn Treebank: sections 2-21, 22 and 23 as FOLDER/ptb/train, dev, test.conllx.
 
-    SOURCE has Stanford Dependencies 3.3.0, a file a section (02.conllx) or a file for each
-    wsj_SSNN.
+    SOURCE has Stanford Dependencies 3.3.0, one file per section (02.conllx) or one per wsj_SSNN.
     """
     from headspan.experiments.penn import prepare_ptb
 
-    _say(prepare_ptb(source, output))
+    _report(prepare_ptb(source, output))
 
 
 @app.command()
 def ctb(
     source: Annotated[
-        Path, typer.Argument(metavar="SOURCE", help="A folder with Penn2Malt's output.")
+        Path, typer.Argument(metavar="SOURCE", help="Folder with Penn2Malt's output.")
     ],
     output: _Output = Path("data"),
-    encoding: Annotated[str, typer.Option(help="Of Penn2Malt's output.")] = "utf-8",
+    encoding: Annotated[str, typer.Option(help="Encoding of Penn2Malt's output.")] = "utf-8",
 ) -> None:
-    """Chinese Treebank 5.1, split by file number, as FOLDER/ctb/train, dev and test.conllx.
+    """Prepare the Chinese Treebank 5.1, split by file number: FOLDER/ctb/train, dev, test.conllx.
 
-    SOURCE has a file for each chtb_NNN, with word, tag, head and label.
+    SOURCE has one file per chtb_NNN, with word, tag, head and label.
     """
     from headspan.experiments.penn import prepare_ctb
 
-    _say(prepare_ctb(source, output, encoding=encoding))
+    _report(prepare_ctb(source, output, encoding=encoding))
 
 
-def _say(prepared: Prepared) -> None:
-    """What was written; then what is wrong, with exit code 1 if something is missing."""
+def _report(prepared: Prepared) -> None:
+    """Print what was written and what is wrong; exit with code 1 if something is missing."""
     for path, counts in prepared.files.items():
         print(f"{path}: {counts.sentences:,} sentences, {counts.words:,} words")
     for warning in prepared.warnings:

@@ -1,4 +1,4 @@
-"""headspan experiment: grids of trainings, their report, error analysis and speed."""
+"""headspan experiment."""
 
 from __future__ import annotations
 
@@ -15,40 +15,34 @@ from headspan.plumbing.errors import HeadspanError
 from headspan.treebank_conventions import Punct
 
 app = typer.Typer(
-    help="Grids of trainings and their report, error analysis, speed.",
+    help="Run and report grids of trainings, analyse errors, measure speed.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
-_RATES = (
-    "sentences_a_second",
-    "words_a_second",
-    "sentences_a_second_without_encoder",
-    "words_a_second_without_encoder",
-)  # of a row of `speed`
 
 
 @app.command()
 def run(
-    plan: Annotated[Path, typer.Argument(metavar="PLAN.toml", help="The plan.")],
+    plan: Annotated[Path, typer.Argument(metavar="PLAN.toml", help="Plan, in TOML.")],
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FOLDER", help="Where the runs live; default: runs/PLAN."
+            "--output", "-o", metavar="FOLDER", help="Folder of the runs; by default runs/PLAN."
         ),
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="How many trainings at a time.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, help="Number of trainings at a time.")] = 1,
     data: Annotated[
         str | None,
-        typer.Option(metavar="FOLDER", help="Where the corpora are, instead of the plan's `data`."),
+        typer.Option(metavar="FOLDER", help="Folder of the corpora, instead of the plan's `data`."),
     ] = None,
     dry: Annotated[
-        bool, typer.Option("--dry", help="List the runs and what they need; start nothing.")
+        bool, typer.Option("--dry", help="List the runs and missing files; start nothing.")
     ] = False,
 ) -> None:
     """Run the trainings of a plan, each in its own folder and process.
 
-    Finished runs are left alone, interrupted ones go on from their checkpoint, and a run that
-    fails is noted and does not stop the rest. Ctrl-C asks the trainings to write a checkpoint.
+    Finished runs are left alone, interrupted ones resume from their checkpoint, and a run that
+    fails is recorded and does not stop the rest. Ctrl-C lets the trainings write a checkpoint.
     """
     from headspan.experiments.plan import PARTS, read_plan, runs_of
     from headspan.experiments.run_folder import write_plan
@@ -58,7 +52,7 @@ def run(
     runs = runs_of(read)
     for one in runs:
         try:
-            one.config()  # a mistake in the plan is said before any work
+            one.config()  # mistakes in the plan are reported before any work
         except HeadspanError as error:
             raise HeadspanError(f"{plan}: {one.name}: {error}") from error
     folder = output or Path("runs") / read.name
@@ -75,7 +69,7 @@ def run(
     elsewhere = sum(job.elsewhere for job in jobs)
     print(
         f"{sum(job.record.state == 'finished' for job in jobs)} of {len(jobs)} runs are finished, "
-        f"{len(failed)} failed" + (f", {elsewhere} are run elsewhere" if elsewhere else "")
+        f"{len(failed)} failed" + (f", {elsewhere} are running elsewhere" if elsewhere else "")
         + f": {folder}"
     )  # fmt: skip
     if failed:
@@ -84,23 +78,23 @@ def run(
 
 @app.command()
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the runs live.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of the runs.")],
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="OUT", help="Where the report goes; default: FOLDER."
+            "--output", "-o", metavar="OUT", help="Folder for the report; by default FOLDER."
         ),
     ] = None,
     data: Annotated[
         str | None,
-        typer.Option(metavar="FOLDER", help="Where the corpora are, if no longer where they were."),
+        typer.Option(metavar="FOLDER", help="Folder of the corpora, if they have moved."),
     ] = None,
 ) -> None:
-    """Write report.md, report.tex and report.json of an experiment, as far as it has come.
+    """Write report.md, report.tex and report.json of an experiment, finished or not.
 
     Each finished run parses its test treebank once. Scores are means and standard deviations over
-    seeds, with the paper's figures beside them where the data is the same; structures and losses
-    are compared on the seeds that they share.
+    seeds, beside the paper's figures if the data is the same; structures and losses are compared
+    on the seeds that they share.
     """
     from headspan.experiments.run_folder import read_folder
     from headspan.experiments.run_report import write_report
@@ -113,40 +107,49 @@ def report(
 
 @app.command()
 def analyse(
-    gold: Annotated[str, typer.Argument(metavar="GOLD", help="The treebank.")],
+    gold: Annotated[
+        str, typer.Argument(metavar="GOLD", help="Gold treebank, in CoNLL-U or CoNLL-X.")
+    ],
     systems: Annotated[
-        list[str], typer.Argument(metavar="SYSTEM…", help="Parsers' outputs for its words.")
+        list[str], typer.Argument(metavar="SYSTEM…", help="Parses of the same words.")
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where everything goes.")
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for plots and tables.")
     ],
     names: Annotated[
-        str, typer.Option(metavar="A,B…", help="What to call the systems; default: their files.")
+        str, typer.Option(metavar="A,B…", help="Names of the systems; by default of their files.")
     ] = "",
-    punct: Annotated[Punct, typer.Option(help="Punctuation, as for `headspan score`.")] = "keep",
+    punct: Annotated[
+        Punct,
+        typer.Option(help="Punctuation to leave out of the scores, as in `headspan score`."),
+    ] = "keep",
     bins: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="BY=N,N…", help="Lower ends of bins, as in sentence_length=1,10,20; can repeat."
+            metavar="BY=N,N…",
+            help="Lower ends of the bins of a plot, such as sentence_length=1,10,20; can be "
+            "repeated.",
         ),
     ] = None,
     sentences: Annotated[
-        int, typer.Option(min=0, help="How many sentences that differ most to draw.")
+        int,
+        typer.Option(min=0, help="Number of sentences to draw on which the systems differ most."),
     ] = 20,
 ) -> None:
-    """Draw where systems are right and wrong, as in the paper's figure 4.
+    """Plot where systems are right and wrong, as in the paper's figure 4.
 
-    UAS by sentence length, F1 by distance to root, by dependency length and, for headed spans, by
-    span length, with 95% bootstrap intervals as bands: PNG, SVG, and the data as CSV. Of the first
-    two systems also the differences in LAS by relation and UPOS, and the sentences on which they
-    differ most. Outputs that `--names` gives one name are seeds of one system, counted together.
+    UAS by sentence length, F1 of arcs by distance to root and by dependency length, and F1 of
+    headed spans by length, with 95% bootstrap intervals: PNG, SVG, and the data as CSV. For the
+    first two systems, also the differences in LAS by relation and UPOS, and the sentences on which
+    they differ most. Parses with the same name in `--names` are seeds of one system, counted
+    together.
     """
     from headspan.experiments.analysis import analyse as run_analysis
 
-    called = [name.strip() for name in names.split(",")] if names else []
+    system_names = [name.strip() for name in names.split(",")] if names else []
     ends = dict(map(_bins, bins or []))
     for path in run_analysis(
-        gold, systems, output, names=called, punct=punct, bins=ends, most=sentences
+        gold, systems, output, names=system_names, punct=punct, bins=ends, most=sentences
     ):
         print(path)
 
@@ -166,19 +169,21 @@ def speed(
     models: Annotated[list[str], typer.Argument(metavar="MODEL…", help="Model folders.")],
     treebank: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Whose words to parse; default: made-up sentences."),
+        typer.Option(
+            metavar="FILE", help="Treebank whose words to parse; by default made-up sentences."
+        ),
     ] = None,
-    threads: Annotated[int, typer.Option(min=1, help="How many threads.")] = 1,
-    repeat: Annotated[int, typer.Option(min=1, help="How often; medians are shown.")] = 3,
+    threads: Annotated[int, typer.Option(min=1, help="Number of threads.")] = 1,
+    repeat: Annotated[int, typer.Option(min=1, help="Number of runs; the medians are shown.")] = 3,
     json_: Json = False,
 ) -> None:
-    """Measure sentences and words a second by sentence length, on the CPU and on CUDA if there is.
+    """Measure sentences and words per second by sentence length, on the CPU and, if any, on CUDA.
 
-    The last two columns leave out the encoder and the BiLSTM: what is left is scoring, finding the
-    best tree, and its relations. Models take turns, each after a run that is not counted.
+    The last two columns leave out the encoder and the BiLSTM; scoring, decoding and relations
+    remain. Models take turns, each after one run that is not counted.
     """
     if len(set(models)) < len(models):
-        raise HeadspanError("a model is given twice; expected different ones")
+        raise HeadspanError("the same model twice; expected different models")
     from headspan import conllu
     from headspan.experiments.speed_by_length import made_up, speeds
     from headspan.model.parser import Parser
@@ -190,14 +195,8 @@ def speed(
         {model: Parser.load(model) for model in models}, sentences, threads=threads, repeat=repeat
     )
     if json_:
-        found = [
-            {
-                **vars(row),
-                **{name: getattr(row, name) for name in _RATES},
-            }
-            for row in rows
-        ]
-        print(json.dumps({"treebank": treebank, "speeds": found}, ensure_ascii=False, indent=2))
+        report = {"treebank": treebank, "speeds": [{**vars(row), **row.rates} for row in rows]}
+        print(json.dumps(report, ensure_ascii=False, indent=2))
         return
     table = Table(box=None, pad_edge=False)
     table.add_column("model", overflow="fold")
@@ -212,6 +211,6 @@ def speed(
     for row in rows:
         table.add_row(
             row.model, row.structure, row.device, row.bucket, f"{row.sentences:,}",
-            f"{row.words:,}", *(f"{getattr(row, name):,.0f}" for name in _RATES),
+            f"{row.words:,}", *(f"{rate:,.0f}" for rate in row.rates.values()),
         )  # fmt: skip
     show(terminal(), table)

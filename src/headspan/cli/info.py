@@ -1,4 +1,4 @@
-"""headspan info: what this installation and a model are."""
+"""headspan info."""
 
 from __future__ import annotations
 
@@ -15,11 +15,15 @@ from headspan.cli.options import Json, show, terminal
 def info(
     model: Annotated[
         str | None,
-        typer.Argument(metavar="MODEL", help="What to describe: a folder or `en`."),
+        typer.Argument(
+            metavar="MODEL",
+            help="Model folder, or the name of an embedded model; without it, the installation "
+            "is described.",
+        ),
     ] = None,
     json_: Json = False,
 ) -> None:
-    """Say what is installed, and what a model is made of."""
+    """Describe a model, or list the versions of this installation."""
     from rich.markup import escape
     from rich.table import Table
 

@@ -1,4 +1,4 @@
-"""What the INPUTs of a command are: files or text, CoNLL or not."""
+"""The INPUTs of a command: CoNLL files, text files, or text."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from typing import BinaryIO, cast
 from headspan import conllu
 from headspan.conllu import Sentence, looks_like_conll
 from headspan.plumbing.errors import HeadspanError
-from headspan.plumbing.files import UNREADABLE, input_name, open_input
+from headspan.plumbing.files import UNREADABLE, input_name, open_input, unreadable
 
-_PEEKED = 1 << 16  # bytes of a file that are looked at to see what it is
-_READ = 1 << 16  # characters of a text that are read at a time
+_PEEKED = 1 << 16  # bytes at the start of a file that decide what it is
+_READ = 1 << 16  # characters of a text read at a time
 _FILE_NAME = re.compile(r"[^\s]+\.(conllu|conllx|conll|txt|gz|xz)")
 
 Segment = Callable[[Iterator[str]], Iterator[Sentence]]
 
 
 def sentences(name: str, segment: Segment) -> Iterator[Sentence]:
-    """The sentences of an INPUT: of an existing file, of standard input (`-`), else of a text.
+    """Read the sentences of an INPUT: an existing file, `-` for standard input, or else a text.
 
-    Whether a file is CoNLL-U, CoNLL-X or text is seen from its first lines; `segment` turns a text
+    The first lines of a file decide whether it is CoNLL-U, CoNLL-X or text; `segment` turns a text
     that arrives in pieces into sentences.
     """
     if name != "-" and not _exists(name):
         if _FILE_NAME.fullmatch(name):
             raise HeadspanError(
-                f"{name}: there is no such file (text that looks like the name of a file can come "
-                "through standard input)"
+                f"{name}: there is no such file (pass a text that looks like a file name on "
+                "standard input)"
             )
         yield from segment(iter([name]))
         return
@@ -44,13 +44,13 @@ def sentences(name: str, segment: Segment) -> Iterator[Sentence]:
 
 
 def is_conll(name: str) -> bool:
-    """Whether a file is CoNLL-U or CoNLL-X."""
+    """Return whether a file is CoNLL-U or CoNLL-X."""
     with ExitStack() as opened:
         return looks_like_conll(_start(open_input(name, opened), name))
 
 
 def read_text(name: str) -> str:
-    """The text of a file."""
+    """Read the text of a file."""
     with ExitStack() as opened:
         return "".join(_pieces(open_input(name, opened), name))
 
@@ -59,7 +59,7 @@ def _start(stream: BinaryIO, name: str) -> bytes:
     try:
         return cast(io.BufferedReader, stream).peek(_PEEKED)
     except UNREADABLE as error:
-        raise HeadspanError(f"{input_name(name)}: cannot be read: {error}") from error
+        raise unreadable(name, error) from error
 
 
 def _exists(name: str) -> bool:
@@ -75,10 +75,11 @@ def _pieces(stream: BinaryIO, name: str) -> Iterator[str]:
         while piece := text.read(_READ):
             yield piece
     except UnicodeDecodeError as error:
+        byte = error.object[error.start]
         raise HeadspanError(
-            f"{input_name(name)}: is not UTF-8: the byte {error.object[error.start]:#04x} was found"
+            f"{input_name(name)}: is not UTF-8: the byte {byte:#04x} is invalid"
         ) from error
     except UNREADABLE as error:
-        raise HeadspanError(f"{input_name(name)}: cannot be read: {error}") from error
+        raise unreadable(name, error) from error
     finally:
-        text.detach()  # or it would close a stream that is not its own
+        text.detach()  # else it would close the caller's stream

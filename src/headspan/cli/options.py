@@ -1,10 +1,10 @@
-"""Options that several verbs share, and what they have in common with files."""
+"""Options and output that several verbs share."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 from rich.console import Console, RenderableType
@@ -12,10 +12,14 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from headspan.conllu import Reader
 
+if TYPE_CHECKING:
+    from headspan.model.parser import Parser
+
 Input = Annotated[
     str,
     typer.Argument(
-        metavar="IN", help="A CoNLL-U or CoNLL-X file, plain, .gz or .xz; - is standard input."
+        metavar="IN",
+        help="CoNLL-U or CoNLL-X file, which may be compressed (.gz, .xz); - is standard input.",
     ),
 ]
 Output = Annotated[
@@ -24,39 +28,56 @@ Output = Annotated[
         "--output",
         "-o",
         metavar="OUT",
-        help="Where to write; - is standard output, .gz and .xz are compressed.",
+        help="Output file, compressed if it ends in .gz or .xz; - is standard output.",
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Write over OUT if it exists.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite OUT if it exists.")]
 SkipBad = Annotated[
     bool,
     typer.Option(
-        "--skip-bad", help="Leave out sentences that are not well-formed, and say how many."
+        "--skip-bad",
+        help="Skip sentences that are not well-formed, and report them, instead of stopping.",
     ),
 ]
 Model = Annotated[
     str,
-    typer.Option("--model", "-m", metavar="MODEL", help="A model folder, or an embedded model."),
+    typer.Option(
+        "--model", "-m", metavar="MODEL", help="Model folder, or the name of an embedded model."
+    ),
 ]
 Int8 = Annotated[
     bool,
-    typer.Option("--int8", help="Compute the encoder in 8-bit integers: faster, nearly the same."),
+    typer.Option(
+        "--int8", help="Run the encoder in 8-bit integers: faster, with nearly the same results."
+    ),
 ]
 Pretokenized = Annotated[
-    bool, typer.Option("--pretokenized", help="Text has a sentence a line, spaces between words.")
+    bool,
+    typer.Option(
+        "--pretokenized", help="The text has one sentence per line, with spaces between words."
+    ),
 ]
 Lines = Annotated[
-    bool, typer.Option("--lines", help="Text has a sentence a line; its words are found.")
+    bool,
+    typer.Option("--lines", help="The text has one sentence per line, not split into words."),
 ]
-Retag = Annotated[bool, typer.Option("--retag", help="Predict tags also where the input has some.")]
+Retag = Annotated[bool, typer.Option("--retag", help="Predict tags even where the input has them.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
 _T = TypeVar("_T")
-_REASONS = 10  # that are spelled out
+_REASONS = 10  # printed before the total
+
+
+def load_parser(model: str, int8: bool) -> Parser:
+    """Load a parser as the options --model and --int8 say."""
+    from headspan.model.parser import Parser
+
+    parser = Parser.load(model)
+    return parser.use_int8() if int8 else parser
 
 
 def terminal() -> Console:
-    """Where tables and drawings go: in colour in a terminal, plain and wide enough in a pipe."""
+    """The console for tables and drawings: in colour in a terminal, plain and wide in a pipe."""
     console = Console(highlight=False, soft_wrap=True, emoji=False)
     if not console.is_terminal:
         console.width = 120
@@ -64,7 +85,7 @@ def terminal() -> Console:
 
 
 def show(console: Console, *things: RenderableType) -> None:
-    """Print tables and lines; in a pipe without the spaces that pad a table."""
+    """Print tables and lines; in a pipe, without trailing spaces."""
     if console.is_terminal:
         console.print(*things, sep="\n")
         return
@@ -75,7 +96,7 @@ def show(console: Console, *things: RenderableType) -> None:
 
 
 def with_progress(items: Iterable[_T], what: str) -> Iterator[_T]:
-    """The items, counted on standard error while they pass; silent when that is no terminal."""
+    """Pass items on, and count them on standard error if that is a terminal."""
     console = Console(file=sys.stderr)
     if not console.is_terminal:
         yield from items
@@ -94,7 +115,7 @@ def with_progress(items: Iterable[_T], what: str) -> Iterator[_T]:
 
 
 def report_skipped(reader: Reader, others: Sequence[str] = ()) -> None:
-    """Say on standard error what was left out: by the reader, and for other reasons."""
+    """Report skipped sentences on standard error: those of the reader, and others."""
     reasons = [*map(str, reader.errors), *others]
     for why in reasons[:_REASONS]:
         print(f"headspan: skipped: {why}", file=sys.stderr)

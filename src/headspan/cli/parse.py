@@ -1,4 +1,4 @@
-"""headspan parse and headspan evaluate: a model at work."""
+"""headspan parse and headspan evaluate."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from headspan.cli.options import (
     Output,
     Pretokenized,
     Retag,
+    load_parser,
     terminal,
     with_progress,
 )
@@ -34,7 +35,6 @@ from headspan.treebank_conventions import Punct, Subtypes
 
 if TYPE_CHECKING:
     from headspan.model.parse_result import Parse
-    from headspan.model.parser import Parser
 
 _Format = Literal["conllu", "conllx", "json", "tree"]
 
@@ -44,24 +44,29 @@ def parse(
         list[str],
         typer.Argument(
             metavar="INPUT…",
-            help="Files, - for standard input, or text. Files are CoNLL-U, CoNLL-X or plain text, "
-            "which is seen from their first lines; .gz and .xz are unpacked.",
+            help="Files, - for standard input, or text. The first lines of a file decide whether "
+            "it is CoNLL-U, CoNLL-X or plain text; compressed files are unpacked.",
         ),
     ],
     model: Model = "en",
     output: Output = "-",
     format: Annotated[
         _Format,
-        typer.Option(help="What to write; json has a line a sentence, tree is for reading."),
+        typer.Option(
+            help="Output format; json has one line per sentence, tree is a drawing to read."
+        ),
     ] = "conllu",
     pretokenized: Pretokenized = False,
     lines: Lines = False,
     confidence: Annotated[
         bool,
-        typer.Option("--confidence", help="Say how probable each arc is: in MISC, or as JSON."),
+        typer.Option("--confidence", help="Add the probability of each arc, in MISC or in JSON."),
     ] = False,
     best: Annotated[
-        int, typer.Option(metavar="K", min=1, help="The K best trees of each sentence, as JSON.")
+        int,
+        typer.Option(
+            metavar="K", min=1, help="Number of best trees per sentence; more than 1 needs json."
+        ),
     ] = 1,
     retag: Retag = False,
     int8: Int8 = False,
@@ -69,17 +74,17 @@ def parse(
 ) -> None:
     """Parse text or treebanks.
 
-    HEAD and DEPREL are filled in, and tags where the model predicts them; comments, multiword
-    tokens, empty nodes and columns that are filled already stay as they are.
+    The parser fills in HEAD and DEPREL, and empty tag columns that the model predicts. Comments,
+    multiword tokens, empty nodes and all other columns are kept.
     """
     if best > 1 and format != "json":
-        raise HeadspanError("--best needs --format json: other formats hold one tree a sentence")
+        raise HeadspanError("--best needs --format json: other formats have one tree per sentence")
     if confidence and format == "conllx":
-        raise HeadspanError("--confidence needs another --format: CoNLL-X has no place for it")
-    parser = _load(model, int8)
+        raise HeadspanError("--confidence needs another --format: CoNLL-X has no column for it")
+    parser = load_parser(model, int8)
     segment = partial(parser.sentences, lines=lines, pretokenized=pretokenized)
-    found = chain.from_iterable(sentences(name, segment) for name in inputs)
-    tagged = _tagged(found, parser.config.model.embeddings.columns)
+    read = chain.from_iterable(sentences(name, segment) for name in inputs)
+    tagged = _tagged(read, parser.config.model.embeddings.columns)
     parsed = with_progress(
         parser.pipe(tagged, confidence=confidence, k=best, retag=retag), "sentences"
     )
@@ -95,40 +100,49 @@ def parse(
 
 
 def evaluate(
-    gold: Annotated[str, typer.Argument(metavar="GOLD", help="A treebank.")],
+    gold: Annotated[
+        str, typer.Argument(metavar="GOLD", help="Gold treebank, in CoNLL-U or CoNLL-X.")
+    ],
     model: Model = "en",
     punct: Annotated[
-        Punct | None, typer.Option(help="Punctuation, as for score; default: as in training.")
+        Punct | None,
+        typer.Option(
+            help="Punctuation to leave out of the scores, as in `headspan score`; by default as in "
+            "training."
+        ),
     ] = None,
     subtypes: Annotated[
         Subtypes,
-        typer.Option(help="strip compares relations up to the colon, as the CoNLL 2018 task did."),
+        typer.Option(
+            help="Whether relations are compared with their subtypes; strip ignores everything "
+            "from the colon, as the CoNLL 2018 shared task did."
+        ),
     ] = "keep",
     raw: Annotated[
         bool,
-        typer.Option("--raw", help="Start from the treebank's text instead of from its words."),
+        typer.Option("--raw", help="Parse the raw text of the treebank instead of its words."),
     ] = False,
     int8: Int8 = False,
     json_: Json = False,
 ) -> None:
-    """Parse a treebank's words, or its raw text, and score the result against its trees.
+    """Parse the words or the raw text of a treebank, and score the result against its trees.
 
     Tags that the model predicts are predicted and scored, too. `--raw --punct keep --subtypes
-    strip` gives the figures of the CoNLL 2018 evaluation.
+    strip` computes the scores of the CoNLL 2018 shared task.
     """
     from headspan import scoring
     from headspan.scoring import report
     from headspan.text import raw_text
 
-    parser = _load(model, int8)
+    parser = load_parser(model, int8)
     with conllu.read(gold) as reader:
         treebank = [s for s in reader if len(s)]
     if raw and parser.segmenter is None:
         raise HeadspanError(
-            f"{model}: has no segmenter; --raw needs one (data.segment in training)"
+            f"{model}: has no segmenter, which --raw needs (train with data.segment)"
         )
-    given = parser.sentences([raw_text(treebank)]) if raw else treebank
-    parsed = with_progress(parser.pipe(given, retag=True), "sentences")
+    unparsed = parser.sentences([raw_text(treebank)]) if raw else treebank
+    parsed = with_progress(parser.pipe(unparsed, retag=True), "sentences")
     result = scoring.score(
         treebank,
         parsed,
@@ -142,25 +156,18 @@ def evaluate(
         terminal().print(report.score_table(result))
 
 
-def _load(model: str, int8: bool) -> Parser:
-    from headspan.model.parser import Parser
-
-    parser = Parser.load(model)
-    return parser.use_int8() if int8 else parser
-
-
-def _tagged(found: Iterator[Sentence], columns: Sequence[str]) -> Iterator[Sentence]:
-    """The sentences; says once if they lack tags that the model reads."""
-    said = False
-    for sentence in found:
+def _tagged(read: Iterator[Sentence], columns: Sequence[str]) -> Iterator[Sentence]:
+    """Pass sentences on, and warn once if they lack tags that the model reads."""
+    warned = False
+    for sentence in read:
         missing = [c.upper() for c in columns if set(getattr(sentence, c)) == {"_"}]
-        if missing and not said:
+        if missing and not warned:
             print(
                 f"headspan: the model reads {', '.join(missing)}, which the input does not have; "
                 "expect more mistakes",
                 file=sys.stderr,
             )
-            said = True
+            warned = True
         yield sentence
 
 

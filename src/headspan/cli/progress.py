@@ -1,4 +1,4 @@
-"""How the runs of an experiment stand: a live table in a terminal, lines in a pipe."""
+"""The progress of an experiment: a live table in a terminal, lines in a pipe."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from headspan.experiments.runner import Job
+    from headspan.experiments.runner import RunProcess
 
-_SECONDS = 2.0  # between drawings of the table, if nothing has changed
+_SECONDS = 2.0  # between updates of the table, if nothing has changed
 _STYLES = {"finished": "green", "running": "cyan", "failed": "red", "stopped": "yellow"}
 
 
 class Watch:
-    """A live table in a terminal; elsewhere a line whenever a run changes its state."""
+    """A live table in a terminal; otherwise a line whenever the state of a run changes."""
 
     def __init__(self) -> None:
         self.console = Console(file=sys.stderr, highlight=False)
         self.live = Live(console=self.console, auto_refresh=False)
-        self.said: dict[str, str] = {}
+        self.printed: dict[str, str] = {}
         self.states: Sequence[str] = []
         self.drawn = 0.0
 
@@ -38,7 +38,7 @@ class Watch:
         if self.console.is_terminal:
             self.live.stop()
 
-    def __call__(self, jobs: Sequence[Job]) -> None:
+    def __call__(self, jobs: Sequence[RunProcess]) -> None:
         if self.console.is_terminal:
             states = [job.record.state for job in jobs]
             if states != self.states or time.monotonic() - self.drawn > _SECONDS:
@@ -47,17 +47,17 @@ class Watch:
             return
         for job in jobs:
             line = _line(job)
-            if line not in ("waiting", self.said.get(job.run.name)):
+            if line not in ("waiting", self.printed.get(job.run.name)):
                 print(f"{job.run.name}: {line}", file=sys.stderr, flush=True)
-                self.said[job.run.name] = line
+                self.printed[job.run.name] = line
 
 
-def _line(job: Job) -> str:
-    """How a run stands, for a pipe."""
+def _line(job: RunProcess) -> str:
+    """The state of a run in one line."""
     from headspan.experiments.run_folder import best_epoch, read_log
 
     if job.elsewhere:
-        return "is run elsewhere"
+        return "running elsewhere"
     if job.record.error:
         return f"{job.record.state}: {job.record.error}"
     log = read_log(job.folder) if job.record.state != "waiting" else []
@@ -67,8 +67,8 @@ def _line(job: Job) -> str:
     return f"{job.record.state}, epoch {len(log)}, best dev LAS {best['dev_las']:.2f}"
 
 
-def progress(jobs: Sequence[Job]) -> Table:
-    """A row for each run."""
+def progress(jobs: Sequence[RunProcess]) -> Table:
+    """A table with one row per run."""
     from headspan.experiments.run_folder import best_epoch, read_log
 
     table = Table(box=None, pad_edge=False)
@@ -93,8 +93,8 @@ def progress(jobs: Sequence[Job]) -> Table:
     return table
 
 
-def _epochs(job: Job, done: int) -> str:
-    """How many epochs are done, and of how many if that is known."""
+def _epochs(job: RunProcess, done: int) -> str:
+    """The number of finished epochs and, if known, of all epochs."""
     if not done:
         return ""
     training = (job.record.config or {}).get("training", {})

@@ -1,4 +1,4 @@
-"""headspan serve: the HTTP service and its page."""
+"""headspan serve."""
 
 from __future__ import annotations
 
@@ -9,39 +9,50 @@ from typing import Annotated
 
 import typer
 
-from headspan.cli.options import Int8, Model
+from headspan.cli.options import Int8, Model, load_parser
 
 
 def serve(
     model: Model = "en",
     int8: Int8 = False,
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")
+    ] = 8000,
     allow_origin: Annotated[
         list[str] | None,
-        typer.Option(metavar="ORIGIN", help="A site whose pages may ask, too; can be repeated."),
+        typer.Option(
+            metavar="ORIGIN",
+            help="Another site whose pages may send requests, such as https://their.site; can be "
+            "repeated.",
+        ),
     ] = None,
-    max_body: Annotated[int, typer.Option(metavar="BYTES", help="Of a request.")] = 4 << 20,
-    max_words: Annotated[int, typer.Option(metavar="N", help="Of a request.")] = 20_000,
-    max_sentence: Annotated[int, typer.Option(metavar="N", help="Words of a sentence.")] = 200,
+    max_body: Annotated[
+        int, typer.Option(metavar="BYTES", help="Largest request body, in bytes.")
+    ] = 4 << 20,
+    max_words: Annotated[int, typer.Option(metavar="N", help="Most words per request.")] = 20_000,
+    max_sentence: Annotated[int, typer.Option(metavar="N", help="Most words per sentence.")] = 200,
     max_waiting: Annotated[
-        int, typer.Option(metavar="N", help="Words that wait, of all requests together.")
+        int,
+        typer.Option(
+            metavar="N", help="Most words waiting to be parsed, over all requests together."
+        ),
     ] = 100_000,
 ) -> None:
     """Serve a parser over HTTP, with a page at / to try it.
 
-    POST /parse takes text, words or CoNLL-U; /openapi.json describes it all. If the environment
-    variable HEADSPAN_TOKEN is set, clients must send it as a bearer token. SIGINT or SIGTERM stops
-    the service once it has finished what it accepted; a second one stops it at once.
+    POST /parse takes text, words or CoNLL-U; /openapi.json describes the interface. If the
+    environment variable HEADSPAN_TOKEN is set, clients must send it as a bearer token. After
+    SIGINT or SIGTERM the service finishes accepted requests and stops; a second signal stops it
+    at once.
     """
-    from headspan.model.parser import load
     from headspan.serve import Limits, create_app, run
     from headspan.serve.guard import hosts_of
 
     limits = Limits(body=max_body, words=max_words, sentence=max_sentence, waiting=max_waiting)
     token = os.environ.get("HEADSPAN_TOKEN") or None
     app = create_app(
-        load(model).use_int8() if int8 else load(model),
+        load_parser(model, int8),
         name=Path(model).name,
         limits=limits,
         token=token,

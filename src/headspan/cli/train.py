@@ -1,4 +1,4 @@
-"""headspan train: a parser from a treebank."""
+"""headspan train."""
 
 from __future__ import annotations
 
@@ -13,26 +13,29 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from headspan.plumbing.errors import HeadspanError
 
 if TYPE_CHECKING:
+    from headspan.training.events import EpochDone, Event, StepDone
     from headspan.training.loop import Trainer
 
 
 def train(
     context: typer.Context,
-    config: Annotated[str, typer.Argument(metavar="CONFIG.toml", help="The configuration.")],
+    config: Annotated[str, typer.Argument(metavar="CONFIG.toml", help="Configuration, in TOML.")],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the run lives.")
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder of the run.")
     ],
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Go on from the checkpoint in FOLDER, if there is one yet."),
+        typer.Option(
+            "--resume", help="Resume from the checkpoint in FOLDER, or start if there is none."
+        ),
     ] = False,
 ) -> None:
-    """Train a parser. The best model by dev LAS is kept in FOLDER/model.
+    """Train a parser; the best model by dev LAS is kept in FOLDER/model.
 
-    Every key of the configuration can be set here too: `--training.epochs 5`,
-    `--data.train my.conllu`. After each epoch, and when it is interrupted, the run writes a
-    checkpoint; with `--resume` it goes on exactly there. FOLDER/log.jsonl has the scores. Under
-    `torchrun` several processes share every batch.
+    Every key of the configuration is also an option: `--training.epochs 5`,
+    `--data.train my.conllu`. The run writes a checkpoint after each epoch and when it is
+    interrupted, and `--resume` continues exactly from there. The scores are in FOLDER/log.jsonl.
+    Under `torchrun`, several processes share every batch.
     """
     overrides = _overrides(context.args)
     from headspan.config import read_config
@@ -41,27 +44,25 @@ def train(
 
     settings = read_config(config, overrides)
     if (output / CHECKPOINT).exists() and not resume:
-        raise HeadspanError(
-            f"{output}: has a checkpoint already; --resume goes on with it, or name another folder"
-        )
+        raise HeadspanError(f"{output}: has a checkpoint already; use --resume, or another folder")
     with processes.joined():
         trainer = Trainer(settings, output)
-        found = resume and trainer.resume()
+        resumed = resume and trainer.resume()
         if processes.rank():
             trainer.run()
             return  # through the end of the block, where it waits for the others
         if resume:
-            _say_where(trainer, found)
+            _say_where(trainer, resumed)
         _say_what_comes(trainer)
-        with _Watch() as watch:
+        with _Watch(settings.training.epochs) as watch:
             trainer.run(watch)
-        best = trainer.progress
+        best = trainer.state
         print(f"best dev LAS {best.best:.2f} in epoch {best.best_epoch + 1}: {output / MODEL}")
 
 
 def _overrides(arguments: list[str]) -> dict[str, str]:
-    """`--dotted.key value` or `--dotted.key=value`, as typed."""
-    found: dict[str, str] = {}
+    """The keys and values of options `--dotted.key value` or `--dotted.key=value`."""
+    overrides: dict[str, str] = {}
     rest = list(arguments)
     while rest:
         option = rest.pop(0)
@@ -72,15 +73,15 @@ def _overrides(arguments: list[str]) -> dict[str, str]:
             if not rest:
                 raise HeadspanError(f"{option}: expected a value after it")
             value = rest.pop(0)
-        found[key] = value
-    return found
+        overrides[key] = value
+    return overrides
 
 
-def _say_where(trainer: Trainer, found: bool) -> None:
+def _say_where(trainer: Trainer, resumed: bool) -> None:
     where = f"{trainer.folder} has no checkpoint yet: starting from the beginning"
-    if found:
-        at = trainer.progress
-        where = f"going on after {at.epoch} of {trainer.config.training.epochs} epochs"
+    if resumed:
+        at = trainer.state
+        where = f"resuming after {at.epoch} of {trainer.config.training.epochs} epochs"
         where += f" and {at.step} steps" if at.step else ""
     print(f"headspan: {where}", file=sys.stderr, flush=True)
 
@@ -88,14 +89,14 @@ def _say_where(trainer: Trainer, found: bool) -> None:
 def _say_what_comes(trainer: Trainer) -> None:
     from headspan.training.estimate import estimate
 
-    kept, t = trainer.kept, trainer.config.training
+    training_set, t = trainer.training_set, trainer.config.training
     network = trainer.parser.network
     parameters = sum(p.numel() for p in network.parameters())
-    words = sum(map(len, kept.sentences))
-    lines = [f"training: {len(kept.sentences):,} sentences, {words:,} words"]
-    lines += [f"  dropped: {count:,} with {why}" for why, count in kept.dropped.items()]
-    if kept.lifted:
-        lines.append(f"  made projective: {kept.lifted:,}")
+    words = sum(map(len, training_set.sentences))
+    lines = [f"training: {len(training_set.sentences):,} sentences, {words:,} words"]
+    lines += [f"  dropped: {count:,} with {why}" for why, count in training_set.dropped.items()]
+    if training_set.lifted:
+        lines.append(f"  made projective: {training_set.lifted:,}")
     model = trainer.config.model
     lines.append(f"dev: {len(trainer.dev):,} sentences, {sum(map(len, trainer.dev)):,} words")
     lines.append(
@@ -103,20 +104,21 @@ def _say_what_comes(trainer: Trainer) -> None:
         f"{len(trainer.parser.vocabularies.labels.names)} relations"
     )
     steps = -(-len(trainer.batches(0)) // t.accumulate)
-    lines.append(f"about {steps:,} steps an epoch, {t.epochs} epochs")
+    lines.append(f"about {steps:,} steps per epoch, {t.epochs} epochs")
     seconds, memory = estimate(trainer)
-    left = max(t.epochs - trainer.progress.epoch, 0)
+    left = max(t.epochs - trainer.state.epoch, 0)
     lines.append(
-        f"estimate: {seconds / 60:.1f} min an epoch and {seconds * left / 60:.0f} min in all "
+        f"estimate: {seconds / 60:.1f} min per epoch, {seconds * left / 60:.0f} min in all "
         f"without scoring dev, {memory / 2**30:.1f} GiB of memory"
     )
     print("\n".join(lines), file=sys.stderr, flush=True)
 
 
 class _Watch:
-    """A progress bar in a terminal, a line an epoch elsewhere."""
+    """A progress bar in a terminal, one line per epoch elsewhere."""
 
-    def __init__(self) -> None:
+    def __init__(self, epochs: int) -> None:
+        self.epochs = epochs
         self.console = Console(file=sys.stderr)
         self.bar = Progress(
             TextColumn("{task.description}"),
@@ -137,32 +139,33 @@ class _Watch:
     def __exit__(self, *error: object) -> None:
         self.bar.stop()
 
-    def __call__(self, trainer: Trainer, event: dict[str, Any]) -> None:
-        epoch, last = trainer.progress.epoch, trainer.config.training.epochs
-        if "segmenter" in event:
-            found = event["segmenter"]
-            self.console.print(
-                f"segmenter, epoch {found.epoch}: loss {found.loss:.4f}, dev F1 tokens "
-                f"{found.tokens:.2f}, words {found.words:.2f}, sentences {found.sentences:.2f}",
-                highlight=False,
-                soft_wrap=True,
+    def __call__(self, event: Event) -> None:
+        from headspan.training.events import EpochDone, StepDone
+
+        if isinstance(event, StepDone):
+            self.bar.update(
+                self.task,
+                description=f"epoch {event.epoch}/{self.epochs}, loss {_losses(event)}",
+                completed=(event.epoch - 1) * event.steps + event.step,
+                total=self.epochs * event.steps,
             )
-            return
-        if "dev_las" in event:
-            self.console.print(
-                f"epoch {event['epoch']}/{last}: loss {_losses(event)}, "
-                f"dev UAS {event['dev_uas']:.2f}, LAS {event['dev_las']:.2f}, "
-                f"{event['seconds'] / 60:.1f} min",
-                highlight=False,
-                soft_wrap=True,
+        elif isinstance(event, EpochDone):
+            self._print(
+                f"epoch {event.epoch}/{self.epochs}: loss {_losses(event)}, "
+                f"dev UAS {event.dev_uas:.2f}, LAS {event.dev_las:.2f}, "
+                f"{event.seconds / 60:.1f} min"
             )
-            return
-        text = f"epoch {epoch + 1}/{last}, loss {_losses(event)}"
-        done = epoch * event["steps"] + event["step"]
-        self.bar.update(self.task, description=text, completed=done, total=last * event["steps"])
+        else:
+            self._print(
+                f"segmenter, epoch {event.epoch}: loss {event.loss:.4f}, dev F1 tokens "
+                f"{event.tokens:.2f}, words {event.words:.2f}, sentences {event.sentences:.2f}"
+            )
+
+    def _print(self, line: str) -> None:
+        self.console.print(line, highlight=False, soft_wrap=True)
 
 
-def _losses(event: dict[str, Any]) -> str:
-    """Those on trees, relations and, if there is a tagger, tags."""
-    names = ("parse", "label", "tag") if event["tag"] else ("parse", "label")
-    return " + ".join(f"{event[name]:.3f}" for name in names)
+def _losses(event: StepDone | EpochDone) -> str:
+    """The losses on trees, relations and, if there is a tagger, tags."""
+    losses = (event.parse, event.label, event.tag) if event.tag else (event.parse, event.label)
+    return " + ".join(f"{loss:.3f}" for loss in losses)

@@ -22,7 +22,7 @@ _BATCH = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class CorpusOptions:
     """How text is read and what is predicted, as for `headspan parse`."""
 
     lines: bool = False
@@ -47,7 +47,7 @@ class _InputSentence(NamedTuple):
     sentence: Sentence
 
 
-def parse_chunk(parser: Parser, chunk: Chunk, options: Options) -> ParsedChunk:
+def parse_chunk(parser: Parser, chunk: Chunk, options: CorpusOptions) -> ParsedChunk:
     """Parse a chunk; a sentence that raises any exception is skipped and recorded with the reason.
 
     Sentences without a sent_id are named by the chunk and their number in it.
@@ -83,7 +83,7 @@ def why_failed(error: Exception) -> str:
 
 
 def _parses(
-    parser: Parser, sentences: Sequence[_InputSentence], options: Options
+    parser: Parser, sentences: Sequence[_InputSentence], options: CorpusOptions
 ) -> Sequence[Parse | Exception]:
     """Parse sentences together or, if that fails, one by one, with the error of those that fail."""
     wanted = {"confidence": options.confidence, "retag": options.retag}
@@ -96,7 +96,7 @@ def _parses(
 
 
 def _sentences(
-    parser: Parser, chunk: Chunk, options: Options, skipped: list[SkippedInput]
+    parser: Parser, chunk: Chunk, options: CorpusOptions, skipped: list[SkippedInput]
 ) -> Iterator[_InputSentence]:
     """The sentences of a chunk, not parsed yet. Adds parts that cannot be read to `skipped`."""
     for part in chunk.parts:
@@ -116,7 +116,7 @@ def _sentences(
             skipped.append(SkippedInput(why_failed(error), part.file, part.line, part.document))
 
 
-def _of_text(parser: Parser, part: TextPart, options: Options) -> Iterator[Sentence]:
+def _of_text(parser: Parser, part: TextPart, options: CorpusOptions) -> Iterator[Sentence]:
     lines, pretokenized = options.lines, options.pretokenized
     sentences = parser.sentences([part.text], lines=lines, pretokenized=pretokenized)
     for number, sentence in enumerate(sentences):

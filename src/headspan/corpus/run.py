@@ -14,7 +14,7 @@ from headspan import __version__
 from headspan.corpus import parquet, workers
 from headspan.corpus.chunks import Shard
 from headspan.corpus.output_folder import CorpusSummary, OutputFolder, open_folder
-from headspan.corpus.parsing import Options
+from headspan.corpus.parsing import CorpusOptions
 from headspan.corpus.shards import Compression, ShardFormat, ShardWriter, load_parser
 from headspan.corpus.source import Source
 from headspan.model.folder import find_model, fingerprint
@@ -79,7 +79,7 @@ def parse_corpus(
     model: PathLike = "en",
     format: ShardFormat = "conllu",
     compress: Compression = "none",
-    options: Options = Options(),  # noqa: B008 (it is frozen)
+    options: CorpusOptions = CorpusOptions(),  # noqa: B008 (it is frozen)
     shard_size: int = 100,
     processes: int | None = None,
     engine: Engine | None = None,

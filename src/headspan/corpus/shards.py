@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from headspan import conllu
 from headspan.corpus import parquet
 from headspan.corpus.chunks import Chunk, Shard, SkippedInput
-from headspan.corpus.parsing import Options, ParsedChunk, parse_chunk, why_failed
+from headspan.corpus.parsing import CorpusOptions, ParsedChunk, parse_chunk, why_failed
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.files import open_output, reason, sync
 
@@ -40,7 +40,7 @@ class ShardWriter:
     folder: Path
     format: ShardFormat = "conllu"
     compress: Compression = "none"
-    options: Options = field(default_factory=Options)
+    options: CorpusOptions = field(default_factory=CorpusOptions)
     threads: int = 1
     load: Callable[[str, int], Parser] = load_parser
 

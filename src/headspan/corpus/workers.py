@@ -16,7 +16,7 @@ from multiprocessing.process import BaseProcess
 from headspan.corpus.chunks import Chunk, Shard
 from headspan.corpus.shards import ShardWriter
 from headspan.plumbing.errors import HeadspanError
-from headspan.plumbing.machine import memory, usable_cores
+from headspan.plumbing.machine import exit_reason, memory, usable_cores
 
 TRIES = 2
 """Number of times that a chunk is tried if the process that parses it dies."""
@@ -141,7 +141,7 @@ class _Worker:
         self._process.join()
         code = self._process.exitcode or 0
         self.pipe.close()
-        return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
+        return exit_reason(code)
 
     def kill(self) -> None:
         """End it now; what it was writing stays under a temporary name."""

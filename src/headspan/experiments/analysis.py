@@ -1,4 +1,4 @@
-"""Error analysis as in the paper's figure 4, and where two systems differ, sentence by sentence."""
+"""Error analysis as in the paper's figure 4, and the sentences on which two systems differ."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def analyse(
     samples: int = 1000,
     most: int = 20,
 ) -> list[Path]:
-    """Write plots (PNG, SVG), their data (CSV) and, of two systems, where they differ most.
+    """Write plots (PNG, SVG), their data (CSV) and the sentences on which two systems differ most.
 
-    systems: one or more parses of the gold treebank's own words. names: what plots call them;
-        default: the names of their files, or of their folders where all files have one name.
-        Parses that are given one name are seeds of one system and are counted together; where two
-        systems differ most is told of their first seeds.
-    bins: the lower ends of bins for some of the four plots; default: the paper's.
-    most: how many sentences are drawn.
+    systems: one or more parses of the gold treebank's own words.
+    names: the systems' names in the plots; by default those of their files, or of their folders if
+        all files have the same name. Parses with the same name are seeds of one system and are
+        counted together; the sentences that differ are those of the first seeds.
+    bins: the lower ends of bins for some of the four plots; by default the paper's.
+    most: the number of sentences to draw.
     """
     check_matplotlib("drawing plots")
     bins = _checked(bins or {})
@@ -72,24 +72,27 @@ def analyse(
     if len(scored) > 1:
         _compare(scored[0], scored[1], folder, samples=samples, most=most)
         written |= of_two
-    else:  # what an earlier analysis of two systems left here would be taken for this one's
+    else:  # files of an earlier analysis of two systems would be taken for this one's
         for name in of_two:
             (folder / name).unlink(missing_ok=True)
     return sorted(folder / name for name in written)
 
 
 def _compare(first: System, second: System, folder: Path, *, samples: int, most: int) -> None:
-    """What there is to say of two systems."""
+    """Write the gaps between two systems, and the sentences on which they differ most."""
     for by, measure in BARS.items():
-        some = gaps(first, second, by, measure, samples=samples)
-        write_gaps(folder / f"{by}.csv", by, some)
-        plots.draw_bars(some, by, (first.name, second.name), folder / by)
-    found = differing(first, second)[:most]
+        rows = gaps(first, second, by, measure, samples=samples)
+        write_gaps(folder / f"{by}.csv", by, rows)
+        plots.draw_bars(rows, by, (first.name, second.name), folder / by)
+    sentences = differing(first, second)[:most]
     names = [
         s.name if len(s.seeds) == 1 else f"{s.name} (first of {len(s.seeds)} seeds)"
         for s in (first, second)
     ]
-    for kind, text in (("md", as_markdown(found, names)), ("html", as_html(found, names))):
+    for kind, text in (
+        ("md", as_markdown(sentences, names)),
+        ("html", as_html(sentences, names)),
+    ):
         with open_output(folder / f"differences.{kind}") as stream:
             stream.write(text.encode())
 
@@ -99,67 +102,62 @@ def _checked(bins: Mapping[str, Bins]) -> Mapping[str, Bins]:
         if by not in FIGURE_4:
             raise HeadspanError(f"bins for {by!r}; expected {', '.join(FIGURE_4)}")
         least = 0 if by == "root_distance" else 1
-        # lower bins would take in what has no such number, higher ones leave words out
+        # a lower start would include words without a number, a higher one would leave words out
         if not ends or ends[0] != least or any(a >= b for a, b in pairwise(ends)):
-            found = ", ".join(map(str, ends))
-            raise HeadspanError(
-                f"bins of {by} are {found}; expected rising numbers from {least} on"
-            )
+            numbers = ", ".join(map(str, ends))
+            raise HeadspanError(f"bins of {by} are {numbers}; expected rising numbers from {least}")
     return bins
 
 
 def _named(systems: Sequence[str], names: Sequence[str]) -> list[str]:
     if not systems:
-        raise HeadspanError("no system is given; expected one parse of the treebank or more")
+        raise HeadspanError("there is no system; expected one or more parses of the treebank")
     if names and len(names) != len(systems):
-        raise HeadspanError(f"{len(names)} names for {len(systems)} systems; expected one for each")
+        raise HeadspanError(f"{len(names)} names for {len(systems)} systems; expected one each")
     if not all(names):
-        raise HeadspanError(f"names are {','.join(names)!r}; expected none of them empty")
-    found = list(names) or [Path(path).name.split(".")[0] for path in systems]
-    if not names and len(set(found)) < len(found):  # the test.conllu.xz of several runs
-        found = [Path(path).absolute().parent.name for path in systems]
-    if not names and len(set(found)) < len(found):
-        raise HeadspanError(f"systems are called {', '.join(found)}; name them with --names")
-    if len(set(found)) > plots.MOST:
-        raise HeadspanError(f"{len(set(found))} systems; a plot can tell {plots.MOST} apart")
+        raise HeadspanError(f"names are {','.join(names)!r}; expected no empty name")
+    result = list(names) or [Path(path).name.split(".")[0] for path in systems]
+    if not names and len(set(result)) < len(result):  # the test.conllu.xz of several runs
+        result = [Path(path).absolute().parent.name for path in systems]
+    if not names and len(set(result)) < len(result):
+        raise HeadspanError(f"systems are called {', '.join(result)}; name them with --names")
+    if len(set(result)) > plots.MOST:
+        raise HeadspanError(f"{len(set(result))} systems; expected at most {plots.MOST} in a plot")
     parses = Counter(
-        (name, Path(path).resolve()) for name, path in zip(found, systems, strict=True)
+        (name, Path(path).resolve()) for name, path in zip(result, systems, strict=True)
     )
     for (name, path), count in parses.items():
         if count > 1:
-            raise HeadspanError(f"{path}: is given {count} times for {name}; expected other seeds")
-    return found
+            raise HeadspanError(f"{path}: occurs {count} times for {name}; expected other seeds")
+    return result
 
 
 @dataclass(frozen=True)
-class Difference:
-    """A sentence on which two systems differ: which words each has right."""
+class DifferingSentence:
+    """A sentence on which two systems differ, and the words that each has right."""
 
     number: int
-    """In the treebank, from 1."""
+    """Its number in the treebank, from 1."""
     gold: Sentence
     first: Sentence
     second: Sentence
     first_right: tuple[bool, ...]
     second_right: tuple[bool, ...]
     counts: tuple[bool, ...]
-    """Whether each word counts: not, if it is punctuation that is left out."""
+    """Whether each word is scored; punctuation may be left out."""
 
     @property
     def words(self) -> int:
-        """How many words one has right and the other has wrong."""
+        """The number of words that one has right and the other has wrong."""
         both = zip(self.first_right, self.second_right, self.counts, strict=True)
         return sum(counts and a != b for a, b, counts in both)
 
 
-def differing(first: System, second: System) -> list[Difference]:
-    """The sentences that one gets better in some word than the other, most words first.
-
-    Of several seeds the first is looked at.
-    """
+def differing(first: System, second: System) -> list[DifferingSentence]:
+    """The sentences on which the first seeds of two systems differ, most differing words first."""
     pairs = zip(first.seeds[0].sentences, second.seeds[0].sentences, strict=True)
-    found = [
-        Difference(
+    sentences = [
+        DifferingSentence(
             number,
             a.gold.sentences[0],
             a.system.sentences[0],
@@ -170,11 +168,11 @@ def differing(first: System, second: System) -> list[Difference]:
         )
         for number, (a, b) in enumerate(pairs, 1)
     ]
-    return sorted((d for d in found if d.words), key=lambda d: (-d.words, d.number))
+    return sorted((d for d in sentences if d.words), key=lambda d: (-d.words, d.number))
 
 
-def as_markdown(differences: Sequence[Difference], names: Sequence[str]) -> str:
-    """The sentences with both trees side by side; ✗ is a wrong head or relation."""
+def as_markdown(differences: Sequence[DifferingSentence], names: Sequence[str]) -> str:
+    """The sentences with both trees side by side, in Markdown."""
     parts = [f"# Where {names[0]} and {names[1]} differ most\n\n{_LEGEND}\n"]
     for d in differences:
         drawing = "\n".join(_side_by_side(d, names))
@@ -183,8 +181,8 @@ def as_markdown(differences: Sequence[Difference], names: Sequence[str]) -> str:
     return "\n".join(parts)
 
 
-def as_html(differences: Sequence[Difference], names: Sequence[str]) -> str:
-    """The same as a page that needs nothing else."""
+def as_html(differences: Sequence[DifferingSentence], names: Sequence[str]) -> str:
+    """The sentences with both trees side by side, as a page that needs no other file."""
     what = html.escape(f"Where {names[0]} and {names[1]} differ most")
     parts = [
         f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{what}</title>\n'
@@ -201,15 +199,15 @@ def as_html(differences: Sequence[Difference], names: Sequence[str]) -> str:
     return "\n".join(parts) + "\n</html>\n"
 
 
-_LEGEND = "✗ marks a wrong head or relation; what is right in gold stands at the end of the line."
+_LEGEND = "✗ marks a wrong head or relation; the gold arc is at the end of the line."
 
 
-def _heading(d: Difference) -> str:
+def _heading(d: DifferingSentence) -> str:
     name = f" ({d.gold.sent_id})" if d.gold.sent_id else ""
     return f"Sentence {d.number}{name}: {d.words} word{'s' * (d.words > 1)} right in one only"
 
 
-def _tally(d: Difference, names: Sequence[str]) -> str:
+def _tally(d: DifferingSentence, names: Sequence[str]) -> str:
     total = sum(d.counts)
     tallies = [
         f"{name} has {sum(r and c for r, c in zip(right, d.counts, strict=True))} of {total} right"
@@ -218,7 +216,7 @@ def _tally(d: Difference, names: Sequence[str]) -> str:
     return ", ".join(tallies) + "."
 
 
-def _side_by_side(d: Difference, names: Sequence[str]) -> list[str]:
+def _side_by_side(d: DifferingSentence, names: Sequence[str]) -> list[str]:
     left = _column(d.first, d.first_right, d.counts)
     right = _column(d.second, d.second_right, d.counts)
     widths = [
@@ -234,24 +232,19 @@ def _side_by_side(d: Difference, names: Sequence[str]) -> list[str]:
 
 
 def _wide(text: str, width: int) -> str:
-    """A text with blanks up to so many columns of a terminal."""
+    """Pad a text to a width in terminal columns."""
     return text + " " * (width - columns(text))
 
 
 def _column(sentence: Sentence, right: Sequence[bool], counts: Sequence[bool]) -> list[str]:
     try:
-        drawn = draw_tree(sentence)
-    except TreeError:  # more than one root: no drawing, but the heads can be listed
-        return [
-            f"{'  ' if fine or not counted else '✗ '}{form} ← {head} {relation}"
-            for form, head, relation, fine, counted in zip(
-                sentence.forms, sentence.heads, sentence.deprels, right, counts, strict=True
-            )
-        ]
+        lines = [f"{d.branches}{d.form}{d.blanks}{d.relation}" for d in draw_tree(sentence)]
+    except TreeError:  # more than one root cannot be drawn, but the heads can be listed
+        rows = zip(sentence.forms, sentence.heads, sentence.deprels, strict=True)
+        lines = [f"{form} ← {head} {relation}" for form, head, relation in rows]
     return [
-        f"{'  ' if fine or not counted else '✗ '}{line.branches}{line.form}{line.blanks}"
-        f"{line.relation}"
-        for line, fine, counted in zip(drawn, right, counts, strict=True)
+        f"{'✗' if counted and not fine else ' '} {line}"
+        for line, fine, counted in zip(lines, right, counts, strict=True)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Corpora from what their owners have: what the ways to prepare them share."""
+"""Preparing corpora: reading, unpacking, writing, and checking their sizes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import re
 import tarfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from lzma import LZMAError
 from pathlib import Path, PurePosixPath
@@ -15,32 +15,32 @@ from typing import IO
 from headspan import conllu
 from headspan.conllu import NO_HEAD, Format, Sentence
 from headspan.plumbing.errors import HeadspanError
-from headspan.plumbing.files import open_output, reason
+from headspan.plumbing.files import open_output, unreadable
 
-_LARGEST = 2**30  # bytes of a treebank file; the largest of UD are a tenth of it
-_SMALL = 2**20  # bytes of what lies beside treebanks
-_WHOLE = 2**33  # bytes of all that is taken from an archive
+_LARGEST = 2**30  # largest treebank file, in bytes; the largest in UD is a tenth of that
+_LARGEST_BESIDE = 2**20  # largest file beside a treebank, in bytes
+_LARGEST_SUM = 2**33  # largest sum of the files taken from an archive, in bytes
 _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
 class Counts:
-    """The size of a part of a corpus; words are None where they are not published."""
+    """The size of a part of a corpus; words are None if their number is not published."""
 
     sentences: int
     words: int | None
     source: str = ""
-    """Who published it."""
+    """The publication of these numbers."""
 
 
 @dataclass
 class Prepared:
-    """What was written, and what is not as it should be."""
+    """The files that were written, and what is wrong with them."""
 
     files: dict[Path, Counts] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     lacks: list[str] = field(default_factory=list)
-    """What the corpus does not have, in a line each."""
+    """One line for each thing that the corpus lacks."""
 
     def put(
         self,
@@ -50,7 +50,7 @@ class Prepared:
         *,
         format: Format = "conllu",
     ) -> None:
-        """Write a part of a corpus and hold its size against what is published of it."""
+        """Write a part of a corpus, and compare its size with the published ones."""
         words = 0
 
         def counted() -> Iterator[Sentence]:
@@ -61,22 +61,22 @@ class Prepared:
 
         path.parent.mkdir(parents=True, exist_ok=True)
         count = conllu.write(counted(), path, format=format)
-        self.files[path] = found = Counts(count, words)
+        self.files[path] = actual = Counts(count, words)
         for counts in expected:
-            self.hold(str(path), found, counts)
+            self.compare(str(path), actual, counts)
 
-    def hold(self, name: str, found: Counts, expected: Counts) -> None:
-        """Warn where a size is not the published one."""
+    def compare(self, name: str, actual: Counts, expected: Counts) -> None:
+        """Warn if a size is not the published one."""
         for what in ("sentences", "words"):
-            count, should = getattr(found, what), getattr(expected, what)
-            if should is not None and count != should:
+            count, published = getattr(actual, what), getattr(expected, what)
+            if published is not None and count != published:
                 self.warnings.append(
-                    f"{name}: has {count:,} {what}; {expected.source} has {should:,}"
+                    f"{name}: has {count:,} {what}; {expected.source} has {published:,}"
                 )
 
 
 def read_trees(path: Path, *, format: Format | None = None) -> Iterator[Sentence]:
-    """The sentences of a file; each word must have a head."""
+    """Read the sentences of a file; each word must have a head."""
     number = 0
     for sentence in conllu.read(path, format=format):
         if not len(sentence):
@@ -90,29 +90,29 @@ def read_trees(path: Path, *, format: Format | None = None) -> Iterator[Sentence
 
 
 def files_below(folder: Path, *, without: Path | None = None) -> Iterator[Path]:
-    """All files in a folder and the folders in it, in order. Links are not followed.
+    """All files in a folder and its subfolders, in order; links are not followed.
 
-    without: a folder that is passed over, if it is among them.
+    without: a subfolder to leave out.
     """
     if not folder.is_dir():
-        raise HeadspanError(f"{folder}: is no folder")
-    passed = without and without.resolve()
+        raise HeadspanError(f"{folder}: is not a folder")
+    left_out = without and without.resolve()
     for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if (Path(place) / name).resolve() != passed)
+        folders[:] = sorted(name for name in folders if (Path(place) / name).resolve() != left_out)
         for name in sorted(names):
             path = Path(place) / name
             if path.is_file() and not path.is_symlink():
                 yield path
 
 
-def unpack(archive: Path, wanted: re.Pattern[str], into: Path, *, beside: str) -> set[str]:
-    """Copy the wanted files of an archive into a folder; what shares a folder there does so here.
+def unpack(archive: Path, pattern: re.Pattern[str], into: Path, *, beside: str) -> set[str]:
+    """Copy some files of an archive into a folder; files of one folder stay in one folder.
 
-    wanted: matches the names of files, each of which is there once. beside: the name of a small
-    file that is wanted from every folder.
-    The archive is not trusted: nothing is written anywhere else, links and devices are refused,
-    and so is a file whose path leaves the archive, that is there twice, or that is too large.
-    Gives the names of the archive's topmost folders.
+    pattern: matches the names of the files to copy, each of which must occur once. beside: the name
+    of a small file to copy from every folder.
+    The archive is not trusted: nothing is written anywhere else, and a link, a device, a path that
+    leaves the archive, a file that occurs twice and a file that is too large are errors.
+    Returns the names of the archive's topmost folders.
     """
     topmost: set[str] = set()
     folders: dict[PurePosixPath, str] = {}
@@ -124,33 +124,35 @@ def unpack(archive: Path, wanted: re.Pattern[str], into: Path, *, beside: str) -
                 path = PurePosixPath(member.name)
                 if path.parts:
                     topmost.add(path.parts[0])
-                if path.name != beside and not wanted.fullmatch(path.name):
+                if path.name != beside and not pattern.fullmatch(path.name):
                     continue
-                _check_member(member, path, archive, _SMALL if path.name == beside else _LARGEST)
+                _check_member(
+                    member, path, archive, _LARGEST_BESIDE if path.name == beside else _LARGEST
+                )
                 content = tar.extractfile(member)
                 name = path if path.name == beside else PurePosixPath(path.name)
                 if content is None or name in names:
                     raise HeadspanError(f"{archive}: has {str(name)!r} twice; expected it once")
                 names.add(name)
                 size += member.size
-                if size > _WHOLE:
+                if size > _LARGEST_SUM:
                     raise HeadspanError(
-                        f"{archive}: has more than {_WHOLE:,} bytes of treebanks; expected fewer"
+                        f"{archive}: has more than {_LARGEST_SUM:,} bytes of treebanks"
                     )
                 folder = into / folders.setdefault(path.parent, str(len(folders)))
                 folder.mkdir(exist_ok=True)
                 _copy(content, folder / path.name)
     except (tarfile.TarError, EOFError, ValueError, zlib.error, LZMAError) as error:
-        what = str(error).partition("\n")[0].rstrip(":")  # tarfile goes on with all it has tried
-        raise HeadspanError(f"{archive}: is not a whole .tgz archive: {what}") from error
+        what = str(error).partition("\n")[0].rstrip(":")  # then all that tarfile has tried
+        raise HeadspanError(f"{archive}: is not a complete .tgz archive: {what}") from error
     except OSError as error:
-        raise HeadspanError(f"{archive}: cannot be read: {reason(error)}") from error
+        raise unreadable(archive, error) from error
     return topmost
 
 
 def _check_member(member: tarfile.TarInfo, path: PurePosixPath, archive: Path, most: int) -> None:
     if path.is_absolute() or ".." in path.parts:
-        raise HeadspanError(f"{archive}: {member.name!r} leaves the archive; nothing was kept")
+        raise HeadspanError(f"{archive}: {member.name!r} leaves the archive; nothing was written")
     if not member.isreg():
         raise HeadspanError(f"{archive}: {member.name!r} is a link or device; expected a file")
     if not 0 <= member.size <= most:
@@ -166,7 +168,7 @@ def _copy(content: IO[bytes], path: Path) -> None:
 
 
 def listed(numbers: Iterable[int], *, most: int = 8) -> str:
-    """Numbers for a message, runs of them joined: 1–5, 9, …"""
+    """List numbers for a message, with ranges joined: 1–5, 9, …"""
     runs: list[list[int]] = []
     for number in sorted(numbers):
         if runs and number == runs[-1][1] + 1:
@@ -175,10 +177,3 @@ def listed(numbers: Iterable[int], *, most: int = 8) -> str:
             runs.append([number, number])
     parts = [str(a) if a == b else f"{a}–{b}" for a, b in runs]
     return ", ".join([*parts[:most], *(["…"] if len(parts) > most else [])])
-
-
-def expected_counts(
-    table: Mapping[str, tuple[int, int | None]], part: str, source: str
-) -> list[Counts]:
-    """What is published for a part, if anything is."""
-    return [Counts(*table[part], source)] if part in table else []

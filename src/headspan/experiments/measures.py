@@ -15,7 +15,7 @@ from headspan import conllu
 from headspan.conllu import Sentence
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.files import open_output
-from headspan.scoring import BREAKDOWNS, Bins, Evaluation, Punct, Score, breakdown, score
+from headspan.scoring import Bins, Evaluation, Punct, Score, breakdown, score
 from headspan.scoring.significance import bootstrap_weights, confidence_interval
 
 FIGURE_4: Mapping[str, str] = {
@@ -24,26 +24,26 @@ FIGURE_4: Mapping[str, str] = {
     "dependency_length": "uas",
     "span_length": "spans",
 }
-"""The paper's four plots and what they show."""
+"""The breakdowns of the paper's four plots, and the measure that each shows."""
 BARS: Mapping[str, str] = {"relation": "las", "upos": "las"}
-"""What is shown as differences between two systems."""
+"""The breakdowns shown as differences between two systems, and their measures."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """One bin of one system."""
+    """The score of one system in one bin."""
 
     score: Score
     low: float
     """The lower end of the 95% interval of F1."""
     high: float
     seeds: int = 1
-    """How many parses are counted together in the score."""
+    """The number of parses counted together in the score."""
 
 
 @dataclass(frozen=True)
-class Parse:
-    """A parse of the gold treebank, scored whole and sentence by sentence."""
+class ScoredParse:
+    """A parse of the gold treebank, scored as a whole and sentence by sentence."""
 
     whole: Evaluation
     sentences: tuple[Evaluation, ...]
@@ -51,10 +51,10 @@ class Parse:
 
 @dataclass(frozen=True)
 class System:
-    """One or more parses of the gold treebank, one a seed, whose counts are added up."""
+    """One or more parses of the gold treebank, one per seed, whose counts are added up."""
 
     name: str
-    seeds: tuple[Parse, ...]
+    seeds: tuple[ScoredParse, ...]
 
 
 Series = Mapping[str, Point]
@@ -64,12 +64,12 @@ Series = Mapping[str, Point]
 def read_systems(
     gold: str, systems: Sequence[str], names: Sequence[str], *, punct: Punct
 ) -> list[System]:
-    """Score parses of a treebank's own words; each must have the very same sentences.
+    """Score parses of a treebank; each must have exactly its sentences and words.
 
-    Parses with one name are one system's, with several seeds.
+    Parses with the same name are seeds of one system.
     """
     treebank = [s for s in conllu.read(gold) if len(s)]
-    found: dict[str, list[Parse]] = {}
+    scored: dict[str, list[ScoredParse]] = {}
     for path, name in zip(systems, names, strict=True):
         parsed = [s for s in conllu.read(path) if len(s)]
         _check_same(treebank, parsed, gold, path)
@@ -78,8 +78,8 @@ def read_systems(
             score([g], [s], punct=punct, names=(gold, path))
             for g, s in zip(treebank, parsed, strict=True)
         )
-        found.setdefault(name, []).append(Parse(whole, single))
-    return [System(name, tuple(seeds)) for name, seeds in found.items()]
+        scored.setdefault(name, []).append(ScoredParse(whole, single))
+    return [System(name, tuple(seeds)) for name, seeds in scored.items()]
 
 
 def _check_same(gold: list[Sentence], system: list[Sentence], name: str, path: str) -> None:
@@ -90,7 +90,7 @@ def _check_same(gold: list[Sentence], system: list[Sentence], name: str, path: s
     for number, (g, s) in enumerate(zip(gold, system, strict=True), 1):
         if g.forms != s.forms:
             raise HeadspanError(
-                f"{path}: sentence {number} has other words than in {name}; expected the same"
+                f"{path}: sentence {number} has other words than in {name}; expected the same words"
             )
 
 
@@ -103,7 +103,7 @@ def series(
     samples: int = 1000,
     seed: int = 0,
 ) -> Series:
-    """A breakdown of one system, with bootstrap intervals over sentences."""
+    """Break down the scores of one system, with bootstrap intervals over sentences."""
     whole = _scores(system, by, measure, bins)
     drawn = _resampled(_counts(system, by, measure, list(whole), bins), samples, seed)
     low, high = _interval(drawn)
@@ -113,10 +113,10 @@ def series(
 
 @dataclass(frozen=True)
 class Gap:
-    """What the second system has more than the first, with its 95% interval."""
+    """The scores of two systems, with the 95% interval of second − first."""
 
     gold: int
-    """How many words the gold treebank has."""
+    """The number of gold words."""
     first: float
     second: float
     low: float
@@ -126,9 +126,9 @@ class Gap:
 def gaps(
     first: System, second: System, by: str, measure: str, *, samples: int = 1000, seed: int = 0
 ) -> dict[str, Gap]:
-    """Differences, second − first, for every row that gold has, the most frequent first."""
+    """The gap between two systems for every row with gold words, the most frequent first."""
     rows = [_scores(system, by, measure) for system in (first, second)]
-    names = [name for name, found in rows[0].items() if found.gold]
+    names = [name for name, total in rows[0].items() if total.gold]
     drawn = [
         _resampled(_counts(system, by, measure, names), samples, seed) for system in (first, second)
     ]
@@ -146,16 +146,16 @@ def gaps(
 
 
 def _scores(system: System, by: str, measure: str, bins: Bins | None = None) -> dict[str, Score]:
-    """One measure of a breakdown, all seeds together."""
-    found: dict[str, Score] = {}
+    """One measure of a breakdown, added up over seeds."""
+    totals: dict[str, Score] = {}
     for seed in system.seeds:
         for name, scores in breakdown(seed.whole, by, bins=bins).items():
-            found[name] = found.get(name, Score(0, 0, 0)) + scores[measure]
-    return found
+            totals[name] = totals.get(name, Score(0, 0, 0)) + scores[measure]
+    return totals
 
 
 def _interval(drawn: npt.NDArray[np.float64]) -> tuple[list[float], list[float]]:
-    """The 95% interval of each column, over the draws in which it has something."""
+    """The 95% interval of each column, over the resamples in which it is not empty."""
     ends = [confidence_interval(column[~np.isnan(column)]) for column in drawn.T]
     return [low for low, _ in ends], [high for _, high in ends]
 
@@ -163,19 +163,19 @@ def _interval(drawn: npt.NDArray[np.float64]) -> tuple[list[float], list[float]]
 def _counts(
     system: System, by: str, measure: str, names: Sequence[str], bins: Bins | None = None
 ) -> npt.NDArray[np.float64]:
-    """(sentences, rows, 4): right ones of the system's, gold, system, found in gold."""
-    place = {name: k for k, name in enumerate(names)}
+    """The counts of `Score.counts`, of shape (sentences, rows, 4)."""
+    row_of = {name: k for k, name in enumerate(names)}
     counts = np.zeros((len(system.seeds[0].sentences), len(names), 4))
-    for seed in system.seeds:  # what seeds make of a sentence is drawn together
+    for seed in system.seeds:  # a sentence is drawn with all its seeds
         for number, evaluation in enumerate(seed.sentences):
             for name, scores in breakdown(evaluation, by, bins=bins).items():
-                if name in place:
-                    counts[number, place[name]] += scores[measure].counts
+                if name in row_of:
+                    counts[number, row_of[name]] += scores[measure].counts
     return counts
 
 
 def _resampled(counts: npt.NDArray[np.float64], samples: int, seed: int) -> npt.NDArray[np.float64]:
-    """(samples, rows): F1 with sentences drawn again; the same draws for the same seed."""
+    """F1 of shape (samples, rows) over resampled sentences, the same ones for the same seed."""
     n, rows, _ = counts.shape
     flat = counts.reshape(n, -1)
     parts = [
@@ -186,17 +186,18 @@ def _resampled(counts: npt.NDArray[np.float64], samples: int, seed: int) -> npt.
 
 
 def _f1(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """As Score.f1; not a number where nothing is there."""
-    correct, gold, system, found = np.moveaxis(counts, -1, 0)
+    """F1 as in `Score.f1`, but NaN where there is nothing to score."""
+    correct, gold, system, recalled = np.moveaxis(counts, -1, 0)
     precision = correct / np.maximum(system, 1)
-    recall = found / np.maximum(gold, 1)
+    recall = recalled / np.maximum(gold, 1)
     total = precision + recall
-    found_any = gold + system > 0
-    return np.where(found_any, 200 * precision * recall / np.where(total > 0, total, 1), np.nan)
+    return np.where(
+        gold + system > 0, 200 * precision * recall / np.where(total > 0, total, 1), np.nan
+    )
 
 
 def write_series(path: Path, all_series: Mapping[str, Series]) -> None:
-    """The data behind a plot as CSV, a row a system and bin; words are those of a seed."""
+    """Write the data of a plot as CSV, one row per system and bin; words are those of one seed."""
     rows = (
         [name, row, p.score.f1, p.low, p.high, p.score.precision, p.score.recall,
          p.score.gold // p.seeds, f"{p.score.system / p.seeds:.10g}", p.seeds]
@@ -206,11 +207,11 @@ def write_series(path: Path, all_series: Mapping[str, Series]) -> None:
     _write_csv(path, "system bin f1 low high precision recall gold predicted seeds".split(), rows)
 
 
-def write_gaps(path: Path, by: str, some: Mapping[str, Gap]) -> None:
-    """The data behind a bar chart as CSV."""
+def write_gaps(path: Path, by: str, gaps_by_name: Mapping[str, Gap]) -> None:
+    """Write the data of a bar chart as CSV."""
     rows = (
         [name, gap.gold, gap.first, gap.second, gap.second - gap.first, gap.low, gap.high]
-        for name, gap in some.items()
+        for name, gap in gaps_by_name.items()
     )
     _write_csv(path, [by, *"gold first second difference low high".split()], rows)
 
@@ -222,8 +223,3 @@ def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object
     table.writerows(rows)
     with open_output(path) as stream:
         stream.write(text.getvalue().encode())
-
-
-def title(by: str) -> str:
-    """What a breakdown is called."""
-    return BREAKDOWNS[by]

@@ -1,4 +1,4 @@
-"""A plan: which trainings an experiment consists of, from a small TOML file."""
+"""Plans: the trainings of an experiment, from a small TOML file."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args, get_type_hints
+from typing import Any, Literal, TypeAlias, get_type_hints
 
 from headspan.config import Config, from_table, read_config, read_toml
 from headspan.plumbing.errors import HeadspanError
+from headspan.registries import LOSSES, STRUCTURES
 
-Structure: TypeAlias = Literal["span", "arc", "joint"]
-Loss: TypeAlias = Literal["max-margin", "local", "crf"]
 Corpus: TypeAlias = Literal["", "ptb", "ctb", "ud-2.2"]
 PARTS = ("train", "dev", "test")
-_NAMED = ("model.structure", "model.loss", "training.seed", *(f"data.{part}" for part in PARTS))
+_GRID_KEYS = (
+    "model.structure",
+    "model.loss",
+    "training.seed",
+    *(f"data.{part}" for part in PARTS),
+)
 
 
 @dataclass(frozen=True)
@@ -23,22 +27,22 @@ class Grid:
     """All combinations of treebanks, structures, losses and seeds on one base configuration."""
 
     base: str = ""
-    """A configuration, relative to the plan."""
+    """The path of a configuration, relative to the plan."""
     treebanks: tuple[str, ...] = ()
     files: str = "{data}/{treebank}/{treebank}-ud-{part}.conllu"
-    """Where a treebank's parts are."""
-    structures: tuple[Structure, ...] = ("span",)
-    losses: tuple[Loss, ...] = ("max-margin",)
+    """The paths of a treebank's parts."""
+    structures: tuple[str, ...] = ("span",)
+    losses: tuple[str, ...] = ("max-margin",)
     seeds: tuple[int, ...] = (1,)
     corpus: Corpus = ""
-    """What the paper's figures are looked up under: `ptb`, `ctb`, `ud-2.2`; empty for none."""
+    """The corpus whose figures the paper reports for the same data; empty for none."""
     set: tuple[str, ...] = ()
-    """More settings, as `training.epochs=5`."""
+    """More settings, such as `training.epochs=5`."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """An experiment: grids, one after the other."""
+    """An experiment: one or more grids."""
 
     name: str = ""
     data: str = "data"
@@ -55,28 +59,28 @@ class Run:
     loss: str
     seed: int
     base: str
-    """The configuration, as a path that can be opened."""
+    """The path of the configuration."""
     corpus: str
     settings: Mapping[str, str]
-    """Dotted keys and their values, put in over the base."""
+    """Dotted keys and their values, which replace those of the base."""
 
     @property
     def system(self) -> str:
-        """What runs have in common that differ in their seeds."""
+        """The name that runs share if they differ only in their seeds."""
         return f"{self.treebank}-{self.structure}-{self.loss}"
 
     @property
     def name(self) -> str:
-        """Also its folder's name."""
+        """The name of the run, and of its folder."""
         return f"{self.system}-{self.seed}"
 
     def config(self) -> Config:
-        """The whole configuration of the training."""
+        """The complete configuration of the training."""
         return read_config(self.base, self.settings)
 
 
 def read_plan(path: str | Path, *, data: str | None = None) -> Plan:
-    """A plan from TOML. data: the folder to take for `{data}` instead of the plan's own."""
+    """Read a plan from TOML. data: the folder that `{data}` stands for, instead of the plan's."""
     table = read_toml(path)
     plan = from_table(Plan, table, str(path))
     if not plan.grid:
@@ -98,6 +102,12 @@ def _check(grid: Grid, where: str) -> None:
     for key in ("base", "treebanks", "structures", "losses", "seeds"):
         if not getattr(grid, key):
             raise HeadspanError(f"{where}: {key} is empty")
+    for key, known in (("structures", STRUCTURES), ("losses", LOSSES)):
+        for name in getattr(grid, key):
+            if name not in known:
+                raise HeadspanError(
+                    f"{where}: {key} has {name!r}; expected one of {', '.join(known)}"
+                )
     for treebank in grid.treebanks:
         if not _is_name(treebank):
             raise HeadspanError(f"{where}: {treebank!r} cannot be the name of a treebank")
@@ -112,23 +122,23 @@ def _check(grid: Grid, where: str) -> None:
         if name not in grid.files:
             raise HeadspanError(f"{where}: files is {grid.files!r}; expected {name} in it")
     for setting in grid.set:
-        key, found, _ = setting.partition("=")
-        if not found:
+        key, equals, _ = setting.partition("=")
+        if not equals:
             raise HeadspanError(f"{where}: set has {setting!r}; expected training.epochs=5")
-        if key.strip() in _NAMED:
+        if key.strip() in _GRID_KEYS:
             raise HeadspanError(
-                f"{where}: set has {key.strip()}; expected that in the grid's structures, losses, "
-                "seeds and files"
+                f"{where}: set has {key.strip()}; expected it in the grid's structures, losses, "
+                "seeds or files"
             )
 
 
 def _is_name(treebank: str) -> bool:
-    """Whether it can stand in the names of folders."""
+    """Return whether the name can be part of a folder's name."""
     return treebank.replace("_", "").replace("-", "").isalnum()
 
 
 def runs_of(plan: Plan) -> list[Run]:
-    """The trainings of a plan; all systems of a treebank on one seed before the next seed."""
+    """The trainings of a plan: all systems of a treebank with one seed before the next seed."""
     runs = [
         Run(treebank, structure, loss, seed, grid.base, grid.corpus,
             _settings(grid, plan.data, treebank, structure, loss, seed))
@@ -140,14 +150,14 @@ def runs_of(plan: Plan) -> list[Run]:
     ]  # fmt: skip
     for name, count in Counter(run.name for run in runs).items():
         if count > 1:
-            raise HeadspanError(f"{plan.name}: has the run {name} {count} times; expected one")
+            raise HeadspanError(f"{plan.name}: has the run {name} {count} times; expected once")
     systems: dict[str, dict[str, str]] = {}
     for run in runs:
         settings = {**run.settings, "base": run.base, "training.seed": ""}
         if systems.setdefault(run.system, settings) != settings:
             raise HeadspanError(
                 f"{plan.name}: has {run.system} with different settings in two grids; expected the "
-                "same, since seeds are averaged"
+                "same settings, since seeds are averaged"
             )
     return runs
 
@@ -166,12 +176,12 @@ def _settings(
 
 
 def plan_table(runs: list[Run]) -> list[dict[str, Any]]:
-    """The runs for JSON; `runs_from_table` reads them."""
+    """The runs as a table for JSON, which `runs_from_table` reads."""
     return [{**vars(run), "settings": dict(run.settings)} for run in runs]
 
 
 def runs_from_table(table: Any, where: str) -> list[Run]:
-    """The runs that `plan_table` wrote."""
+    """Read the runs that `plan_table` wrote."""
     try:
         runs = [Run(**row) for row in table]
     except TypeError:
@@ -182,13 +192,13 @@ def runs_from_table(table: Any, where: str) -> list[Run]:
 
 
 def _sound(run: Run) -> bool:
-    """Whether a run that was read has in it what a plan puts there."""
+    """Return whether a run read from a file has the fields that a plan gives it."""
     hints = get_type_hints(Run) | {"settings": dict}
     return (
         all(isinstance(getattr(run, key), kind) for key, kind in hints.items())
         and all(isinstance(value, str) for value in run.settings.values())
         and {f"data.{part}" for part in PARTS} <= run.settings.keys()
         and _is_name(run.treebank)
-        and run.structure in get_args(Structure)
-        and run.loss in get_args(Loss)
+        and run.structure in STRUCTURES
+        and run.loss in LOSSES
     )

@@ -7,25 +7,26 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headspan.experiments.measures import Gap, Series, title
+from headspan.experiments.measures import Gap, Series
 from headspan.plumbing.files import open_output
 from headspan.render.raster import check_matplotlib
+from headspan.scoring import BREAKDOWNS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart, dark ones first; markers and
-# strokes tell the systems apart in grey as well
+# strokes distinguish the systems in grey as well
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 _MARKERS = "osD^vP"
 _STROKES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
-_HEADROOM = 0.04  # of the height of the data, left free above and below
-_NAME = 20  # letters of a system's name above bars
+_HEADROOM = 0.04  # the share of the data's height left free above and below
+_NAME = 20  # characters of a system's name above bars
 MOST = len(_COLOURS)
-"""How many systems a plot can tell apart."""
+"""The largest number of systems in a plot."""
 KINDS = ("png", "svg")
-"""How each plot is written."""
+"""The file formats of each plot."""
 
 _STYLE: Any = {
     "font.size": 9,
@@ -45,9 +46,9 @@ _STYLE: Any = {
 def draw_lines(
     panels: Mapping[str, Mapping[str, Series]], measures: Mapping[str, str], path: Path
 ) -> None:
-    """One panel, or four as in the paper's figure 4: a line a system with its interval as a band.
+    """Draw one panel, or four as in figure 4: one line per system, its interval as a band.
 
-    panels: for each breakdown the series of each system.
+    panels: for each breakdown, the series of each system.
     """
     check_matplotlib("drawing plots")
     from matplotlib import rc_context
@@ -61,8 +62,8 @@ def draw_lines(
         for axes, (by, systems) in zip(grid, panels.items(), strict=False):
             _lines(axes, by, systems, measures[by])
         labels = list(next(iter(panels.values())))
-        handles = grid[0].get_lines()  # a name may begin with _, which matplotlib would not show
-        columns = min(len(labels), 1 + columns)  # outside, so that it covers nothing
+        handles = grid[0].get_lines()  # matplotlib would hide a name that begins with _
+        columns = min(len(labels), 1 + columns)  # outside the plots, so that it covers nothing
         figure.legend(handles, labels, loc="outside upper center", ncols=columns, frameon=False)
         _save(figure, path)
 
@@ -73,7 +74,7 @@ def _lines(axes: Axes, by: str, systems: Mapping[str, Series], measure: str) -> 
         any(points[name].score.gold or points[name].score.system for points in systems.values())
         for name in names
     ]
-    shown = [name for name, some in zip(names, counted, strict=True) if some]
+    shown = [name for name, has_words in zip(names, counted, strict=True) if has_words]
     places = range(len(shown))
     lowest, highest = 100.0, 0.0
     for k, (system, points) in enumerate(systems.items()):
@@ -90,22 +91,22 @@ def _lines(axes: Axes, by: str, systems: Mapping[str, Series], measure: str) -> 
     axes.set_ylim(max(-room, lowest - room), min(100.0 + room, highest + room))
     axes.set_xlim(-0.3, len(shown) - 0.7)
     axes.set_xticks(list(places), shown)
-    axes.set_xlabel(title(by))
+    axes.set_xlabel(BREAKDOWNS[by])
     axes.set_ylabel("UAS (%)" if by == "sentence_length" else "F1 (%)")
 
 
 def draw_bars(
-    some: Mapping[str, Gap], by: str, names: Sequence[str], path: Path, *, most: int = 30
+    gaps: Mapping[str, Gap], by: str, names: Sequence[str], path: Path, *, most: int = 30
 ) -> None:
-    """The differences in LAS between two systems, a bar a relation or tag, most frequent first."""
+    """Draw the differences in LAS between two systems, one bar per relation or tag."""
     check_matplotlib("drawing plots")
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    rows = list(some.items())[:most]
+    rows = list(gaps.items())[:most]
     places = list(range(len(rows)))
     differences = [gap.second - gap.first for _, gap in rows]
-    # the interval of a bootstrap need not hold the figure itself; an arm is never negative
+    # a bootstrap interval need not contain the figure itself, but an error bar cannot be negative
     arms = [
         [max(0.0, d - gap.low) for d, (_, gap) in zip(differences, rows, strict=True)],
         [max(0.0, gap.high - d) for d, (_, gap) in zip(differences, rows, strict=True)],
@@ -113,7 +114,7 @@ def draw_bars(
     with rc_context(_STYLE | {"axes.spines.left": False, "ytick.major.size": 0}):
         figure = Figure(figsize=(5.6, 1.1 + 0.19 * len(rows)), layout="constrained")
         axes = figure.subplots()
-        colours = [_COLOURS[d >= 0] for d in differences]  # that of the better one's line
+        colours = [_COLOURS[d >= 0] for d in differences]  # the colour of the better system's line
         axes.barh(
             places, differences, color=colours, height=0.72,
             xerr=arms, error_kw={"elinewidth": 0.8, "ecolor": "#444444", "capsize": 1.5},
@@ -126,12 +127,12 @@ def draw_bars(
         side: Any = {"transform": axes.transAxes, "va": "bottom", "fontsize": 9}
         axes.text(0, 1.01, f"← better with {_short(names[0])}", ha="left", **side)
         axes.text(1, 1.01, f"better with {_short(names[1])} →", ha="right", **side)
-        axes.set_ylabel(f"{title(by)} (gold words)")
+        axes.set_ylabel(f"{BREAKDOWNS[by]} (gold words)")
         _save(figure, path)
 
 
 def _short(name: str) -> str:
-    """A name that leaves room for another on the same line."""
+    """Shorten a name so that two fit on one line."""
     return name if len(name) <= _NAME else name[: _NAME - 1] + "…"
 
 

@@ -1,6 +1,6 @@
-"""What the paper reports: Yang and Tu (2022), *Headed-Span-Based Projective Dependency Parsing*.
+"""The figures of the paper: Yang and Tu (2022), *Headed-Span-Based Projective Dependency Parsing*.
 
-Its figures are test scores in percent, means of three runs, punctuation ignored.
+They are test scores in percent, means of three runs, without punctuation.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ ENCODERS: Mapping[str, str] = {
     "ctb": "BERT base Chinese",
     "ud-2.2": "multilingual BERT cased",
 }
-"""The encoder behind each corpus's figures: another one is not a like-for-like comparison."""
+"""The encoder behind each corpus's figures; with another one, they are not comparable."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """A row of the paper; UAS is not given for UD."""
+    """A row of a table in the paper, which has no UAS for UD."""
 
     table: int
     system: str
-    """What the paper calls it."""
+    """The paper's name for the system."""
     uas: float | None
     las: float
 
@@ -50,9 +50,9 @@ FIGURES: Mapping[tuple[str, str, str, str], Published] = {
         for treebank, las in zip(_UD, _UD_LAS[structure], strict=True)
     },
 }
-"""By corpus, treebank, structure and loss."""
+"""The paper's figures by corpus, treebank, structure and loss."""
 
 
 def published(corpus: str, treebank: str, structure: str, loss: str) -> Published | None:
-    """The paper's row for the same data, structure and loss, if it has one."""
+    """The paper's figures for the same data, structure and loss, if it has any."""
     return FIGURES.get((corpus, treebank, structure, loss))

@@ -1,4 +1,4 @@
-"""What lies in the folder of an experiment, and of each of its runs."""
+"""The files in the folder of an experiment, and in the folders of its runs."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from headspan.config import Config, from_table, to_table
+from headspan.config import Config, from_table, to_table, upgraded
 from headspan.experiments.plan import PARTS, Plan, Run, plan_table, runs_from_table
 from headspan.plumbing.errors import HeadspanError
-from headspan.plumbing.files import open_output, reason
+from headspan.plumbing.files import open_output, unreadable
 
-# as headspan.training names them; spelled out so that watching a training needs no torch
+# the names in headspan.training; repeated so that watching a training does not import torch
 CHECKPOINT, MODEL, LOG = "checkpoint.safetensors", "model", "log.jsonl"
 PLAN, RECORD, OUTPUT, TEST = "plan.json", "run.json", "train.log", "test.conllu.xz"
 _LOCK = ".lock"
-_ENTRY = ("epoch", "dev_uas", "dev_las", "seconds")  # of the log
+_ENTRY = ("epoch", "dev_uas", "dev_las", "seconds")  # the numbers in every log entry
 
 State = Literal["waiting", "running", "stopped", "failed", "finished"]
 
 
 @dataclass(frozen=True)
 class Record:
-    """What is known of a run: how it ended last, and with which configuration it was begun."""
+    """The record of a run: its state, and the configuration with which it was started."""
 
     state: State = "waiting"
     error: str = ""
-    """The one line that says why it failed."""
+    """The reason why it failed, in one line."""
     seconds: float = 0.0
     config: dict[str, Any] | None = None
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Put a JSON file in place, whole."""
+    """Write a JSON file atomically."""
     with open_output(path) as stream:
         stream.write(json.dumps(value, ensure_ascii=False, indent=2).encode() + b"\n")
 
@@ -46,22 +46,22 @@ def _read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise HeadspanError(f"{path}: cannot be read: {reason(error)}") from error
+        raise unreadable(path, error) from error
     except (ValueError, RecursionError) as error:
         raise HeadspanError(f"{path}: is not JSON: {error}") from error
 
 
 def write_plan(folder: Path, plan: Plan, runs: list[Run]) -> None:
-    """Leave the plan in the folder, so that the report needs nothing else."""
+    """Save the plan in the folder, so that the report needs nothing else."""
     folder.mkdir(parents=True, exist_ok=True)
     table = {"name": plan.name, "data": plan.data, "runs": plan_table(runs)}
     write_json(folder / PLAN, table)
 
 
 def read_folder(folder: Path, *, data: str | None = None) -> tuple[str, list[Run]]:
-    """The name and the runs of an experiment that was begun in this folder.
+    """The name and the runs of the experiment in this folder.
 
-    data: where the treebanks are now, if not where they were.
+    data: the folder of the treebanks now, if they have moved.
     """
     path = folder / PLAN
     if not path.exists():
@@ -85,7 +85,7 @@ def _moved(run: Run, old: str, new: str) -> Run:
 
 
 def read_record(folder: Path) -> Record:
-    """How the run in this folder stands; `waiting` if there is none."""
+    """Read the record of the run in this folder; `waiting` if there is none."""
     path = folder / RECORD
     if not path.exists():
         return Record()
@@ -96,29 +96,31 @@ def read_record(folder: Path) -> Record:
     kinds = {"error": str, "seconds": int | float, "config": dict | None}
     wrong = [key for key, kind in kinds.items() if not isinstance(getattr(record, key), kind)]
     if wrong or record.state not in get_args(State):
-        raise HeadspanError(f"{path}: {', '.join(wrong) or 'state'} is not what a record has")
+        raise HeadspanError(f"{path}: {', '.join(wrong) or 'state'} is not valid in a record")
     return record
 
 
 def write_record(folder: Path, record: Record) -> None:
-    """Note how a run stands."""
+    """Write the record of a run."""
     write_json(folder / RECORD, vars(record))
 
 
 def config_table(run: Run) -> dict[str, Any]:
-    """The whole configuration of a run, as JSON keeps it."""
+    """The complete configuration of a run, as JSON represents it."""
     table: dict[str, Any] = json.loads(json.dumps(to_table(run.config())))
     return table
 
 
 def changed(folder: Path, record: Record, run: Run) -> list[str]:
-    """The settings in which a run that was begun differs from what is now wanted of it."""
+    """The settings in which a run that was started differs from the current plan."""
     if record.config is None:
-        return [f"{RECORD} does not say which"]
-    # keys that did not exist when it was begun have their defaults
-    old = json.loads(json.dumps(to_table(from_table(Config, record.config, str(folder / RECORD)))))
+        return [f"{RECORD} does not have them"]
+    # keys that did not exist when the run was started have their defaults
+    old = json.loads(
+        json.dumps(to_table(from_table(Config, upgraded(record.config), str(folder / RECORD))))
+    )
     new = config_table(run)
-    for table in (old, new):  # a file that is named in another way is the same file
+    for table in (old, new):  # two paths of one file are equal
         table["data"] |= {part: str(Path(table["data"][part]).resolve()) for part in PARTS}
     return [f"{key} was {a!r} and is {b!r}" for key, a, b in differences(old, new)]
 
@@ -127,20 +129,20 @@ def differences(
     one: dict[str, Any], other: dict[str, Any], prefix: str = ""
 ) -> list[tuple[str, Any, Any]]:
     """The dotted keys in which two configurations differ, with both values."""
-    found: list[tuple[str, Any, Any]] = []
+    result: list[tuple[str, Any, Any]] = []
     for key in sorted(one.keys() | other.keys()):
         a, b = one.get(key), other.get(key)
         if isinstance(a, dict) and isinstance(b, dict):
-            found += differences(a, b, f"{prefix}{key}.")
+            result += differences(a, b, f"{prefix}{key}.")
         elif a != b:
-            found.append((f"{prefix}{key}", a, b))
-    return found
+            result.append((f"{prefix}{key}", a, b))
+    return result
 
 
 def read_log(folder: Path) -> list[dict[str, Any]]:
-    """What the training wrote after each epoch; of an epoch that is there twice, the later.
+    """The log entries of the epochs; of an epoch that occurs twice, the later entry.
 
-    A line that is not whole, because it is being written or was damaged, is not counted.
+    Incomplete lines, which are being written or were damaged, are left out.
     """
     try:
         lines = (folder / LOG).read_text(encoding="utf-8", errors="replace").splitlines()
@@ -159,7 +161,7 @@ def read_log(folder: Path) -> list[dict[str, Any]]:
 
 
 def best_epoch(log: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The epoch whose model was kept: of equals the later."""
+    """The epoch with the best dev LAS, whose model was kept; of equals, the later."""
     return max(log, key=lambda entry: (entry["dev_las"], entry["epoch"]), default=None)
 
 
@@ -176,10 +178,10 @@ def last_line(folder: Path) -> str:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[int | None]:
-    """Hold a run for ourselves; None if somebody else does.
+    """Lock a run, and yield the lock's descriptor; None if another process holds the lock.
 
-    A training that inherits the lock's descriptor holds it too: if the runner is killed, nobody
-    starts the same training a second time while the first is at work.
+    A training that inherits the descriptor holds the lock, too: if the runner is killed, nobody
+    can start the same training again while the first still runs.
     """
     with (folder / _LOCK).open("wb") as file:
         try:

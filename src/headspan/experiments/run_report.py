@@ -17,7 +17,7 @@ _METRICS = {"uas": "UAS", "las": "LAS"}
 
 
 def write_report(results: Results, folder: Path) -> list[Path]:
-    """Write report.md, report.tex and report.json; gives their paths."""
+    """Write report.md, report.tex and report.json, and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"report.{kind}" for kind in ("md", "tex", "json")]
     for path, text in zip(paths[:2], (as_markdown(results), as_latex(results)), strict=True):
@@ -28,7 +28,7 @@ def write_report(results: Results, folder: Path) -> list[Path]:
 
 
 def as_markdown(results: Results) -> str:
-    """Tables for reading; a failed run is one line."""
+    """The report in Markdown."""
     finished = sum(result.record.state == "finished" for result in results.results)
     lines = [
         f"# {results.name}",
@@ -44,8 +44,8 @@ def as_markdown(results: Results) -> str:
             "## Differences on test",
             "",
             "Second − first, over the seeds that both have: 95% interval from a paired bootstrap "
-            "over sentences, p from approximate randomisation, both with all seeds of a sentence "
-            "together.",
+            "over sentences, p from approximate randomisation; all seeds of a sentence are drawn "
+            "or exchanged together.",
             "",
             *_table(
                 "treebank|first|second|seeds:|metric|difference:|95% interval:|p:",
@@ -60,7 +60,7 @@ def as_markdown(results: Results) -> str:
     )]  # fmt: skip
     failed = [r for r in results.results if r.record.state == "failed"]
     if failed or results.notes:
-        lines += ["", "## What is missing or not equal", ""]
+        lines += ["", "## Missing or not comparable", ""]
         lines += [f"- {r.run.name} failed: {r.record.error}" for r in failed]
         lines += [f"- {note}" for note in results.notes]
     if results.cells:
@@ -95,8 +95,8 @@ def _footnotes(results: Results) -> list[str]:
         encoders = "; ".join(f"{corpus} with {ENCODERS[corpus]}" for corpus in sorted(corpora))
         lines += [
             "",
-            f"The paper's figures are those of its {_named('table', tables)}, for the same test "
-            f"data: {encoders}. They compare like with like only if the encoder is the same.",
+            f"The paper's figures are from its {_numbered('table', tables)}, for the same test "
+            f"data: {encoders}. They are comparable only if the encoder is the same.",
         ]
     for structure, (ours, theirs) in averages(results).items():
         lines += [
@@ -108,8 +108,11 @@ def _footnotes(results: Results) -> list[str]:
 
 
 def averages(results: Results) -> dict[str, tuple[float, float]]:
-    """For each structure the mean over the paper's twelve, ours and theirs, if all are there."""
-    found: dict[str, tuple[float, float]] = {}
+    """The mean LAS over the paper's twelve treebanks by structure, ours and the paper's.
+
+    A structure without results for all twelve is left out.
+    """
+    result: dict[str, tuple[float, float]] = {}
     for structure, theirs in UD_AVERAGE.items():
         means = [
             mean.mean
@@ -118,12 +121,12 @@ def averages(results: Results) -> dict[str, tuple[float, float]]:
             and (mean := cell.mean("test_las"))
         ]  # fmt: skip
         if len(means) == 12:
-            found[structure] = (sum(means) / 12, theirs)
-    return found
+            result[structure] = (sum(means) / 12, theirs)
+    return result
 
 
 def as_latex(results: Results) -> str:
-    """Two tables with booktabs' rules, to be put into a paper."""
+    """Two tables for a paper, in LaTeX with booktabs."""
     lines = [
         r"% \usepackage{booktabs}",
         r"\begin{tabular}{lllrrrrrr}",
@@ -154,7 +157,7 @@ def as_latex(results: Results) -> str:
 
 
 def as_json(results: Results) -> dict[str, Any]:
-    """Everything, unrounded."""
+    """The whole report for JSON, unrounded."""
     return {
         "name": results.name,
         "cells": [_cell_json(cell) for cell in results.cells],
@@ -238,7 +241,7 @@ def _pair_row(pair: Pair, metric: str) -> list[str]:
 
 
 def _table(header: str, rows: Iterable[Sequence[str]]) -> list[str]:
-    """A Markdown table; a header that ends in a colon is a column of numbers."""
+    """A Markdown table; the header of a column of numbers ends in a colon."""
     columns = header.split("|")
     lines = [
         [column.rstrip(":") for column in columns],
@@ -252,7 +255,7 @@ def _escaped(text: str) -> str:
     return re.sub(r"[&%$#_{}]", r"\\\g<0>", text)
 
 
-def _named(what: str, numbers: Sequence[int]) -> str:
+def _numbered(what: str, numbers: Sequence[int]) -> str:
     if len(numbers) == 1:
         return f"{what} {numbers[0]}"
     return f"{what}s {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"

@@ -1,4 +1,4 @@
-"""What the runs of an experiment came to: means over seeds, and whether systems differ."""
+"""The results of an experiment: means over seeds, and differences between systems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from headspan import conllu
-from headspan.config import Config, Data, from_table, to_table
+from headspan.config import Config, DataConfig, from_table, to_table, upgraded
 from headspan.conllu import Sentence
 from headspan.experiments.plan import Run
 from headspan.experiments.published import Published, published
@@ -28,21 +28,21 @@ from headspan.experiments.runner import parse_test
 from headspan.plumbing.errors import HeadspanError
 from headspan.scoring import Comparison, Evaluation, compare_runs, score
 
-_STRUCTURES, _LOSSES = ("arc", "span", "joint"), ("local", "crf", "max-margin")
+_BASELINES = ("arc", "local", "crf")  # come first in comparisons
 
 
 @dataclass(frozen=True)
 class Result:
-    """One run."""
+    """The result of one run."""
 
     run: Run
     record: Record
     epochs: int
-    """Done so far."""
+    """Epochs done so far."""
     best_epoch: int
-    """The one whose model was kept; 0 if there is none."""
+    """The epoch whose model was kept; 0 if there is none."""
     dev_uas: float | None
-    """None where the log of the training is not there."""
+    """None if the training has no log."""
     dev_las: float | None
     model: Path
     test: Evaluation | None = None
@@ -50,7 +50,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Mean:
-    """A figure over runs; the standard deviation is the sample's, and there is none of one run."""
+    """The mean of a figure over runs, and its sample standard deviation, None for a single run."""
 
     mean: float
     deviation: float | None
@@ -63,7 +63,7 @@ class Mean:
 
 @dataclass(frozen=True)
 class Cell:
-    """The finished runs of one treebank, structure and loss, which differ in their seeds."""
+    """The finished runs of one treebank, structure and loss, with different seeds."""
 
     treebank: str
     structure: str
@@ -72,11 +72,11 @@ class Cell:
     paper: Published | None
 
     def mean(self, figure: str) -> Mean | None:
-        """Over seeds, of `dev_uas`, `dev_las`, `test_uas` or `test_las`; None without figures."""
+        """The mean of dev_uas, dev_las, test_uas or test_las over seeds; None if there are none."""
         part, _, metric = figure.partition("_")
         if part == "dev":
-            found = [getattr(result, figure) for result in self.results]
-            values = [value for value in found if value is not None]
+            figures = [getattr(result, figure) for result in self.results]
+            values = [value for value in figures if value is not None]
         else:
             values = [result.test[metric].f1 for result in self.results if result.test]
         return Mean.of(values) if values else None
@@ -89,26 +89,26 @@ class Cell:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two cells of a treebank that differ in one thing, on the seeds that both have."""
+    """Two cells of a treebank that differ in structure or loss, on the seeds that both have."""
 
     first: Cell
     second: Cell
     seeds: tuple[int, ...]
     comparison: Comparison
     also_differ: tuple[tuple[str, Any, Any], ...] = ()
-    """Other settings in which they differ, with both values: what is compared is not one thing."""
+    """Other settings in which they differ, with both values."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """All of an experiment."""
+    """The results of a whole experiment."""
 
     name: str
     results: tuple[Result, ...]
     cells: tuple[Cell, ...]
     pairs: tuple[Pair, ...]
     notes: tuple[str, ...] = field(default=())
-    """What could not be measured, in a line each."""
+    """One line for each thing that could not be measured or compared."""
 
 
 def gather(
@@ -119,7 +119,7 @@ def gather(
     parse: Callable[[Run, Path], Path | None] = parse_test,
     samples: int = 10_000,
 ) -> Results:
-    """Read what the runs left in the folder; parse test once for each that is finished."""
+    """Collect the results of runs; each finished run parses its test treebank once."""
     notes: list[str] = []
     gold: dict[str, list[Sentence]] = {}
     results = []
@@ -145,7 +145,7 @@ def gather(
 
 
 def _result(run: Run, folder: Path) -> Result:
-    """A run, before its test treebank is looked at."""
+    """The result of a run, without its test scores."""
     try:
         record = read_record(folder)
     except HeadspanError as error:
@@ -162,7 +162,7 @@ def _test(
     parse: Callable[[Run, Path], Path | None],
     gold: dict[str, list[Sentence]],
 ) -> Evaluation | None:
-    """The scores of a finished run on test; None where the treebank is not there."""
+    """The test scores of a finished run; None if the treebank is missing."""
     folder = result.model.parent
     parsed = parse(result.run, folder)
     if parsed is None:
@@ -170,76 +170,76 @@ def _test(
     path = result.run.settings["data.test"]
     if path not in gold:
         gold[path] = [s for s in conllu.read(path) if len(s)]
-    data = from_table(Data, (result.record.config or {}).get("data", {}), str(folder))
+    data = from_table(DataConfig, (result.record.config or {}).get("data", {}), str(folder))
     return score(gold[path], conllu.read(parsed), punct=data.punct, names=(path, str(parsed)))
 
 
 def _not_in_plan(runs: Sequence[Run], folder: Path) -> list[str]:
-    """A line for what another plan left in the folder, if any did."""
+    """A line that names the runs of other plans in the folder, if there are any."""
     known = {run.name for run in runs}
     others = sorted(
         path.parent.name for path in folder.glob(f"*/{RECORD}") if path.parent.name not in known
     )
-    what = "are not runs of this plan, and are left out"
+    what = "not runs of this plan; left out"
     return [f"{', '.join(others)}: {what}"] if others else []
 
 
 def _cells(results: Sequence[Result]) -> tuple[list[Cell], list[str]]:
-    """Finished runs that differ in their seeds; and a line for those that differ in more."""
+    """Group finished runs over seeds; and a line for each group with different settings."""
     grouped: dict[tuple[str, str, str], list[Result]] = {}
     for result in results:
         if result.record.state == "finished":
             key = (result.run.treebank, result.run.structure, result.run.loss)
             grouped.setdefault(key, []).append(result)
     cells, notes = [], []
-    for key, some in grouped.items():
-        names = ", ".join(result.run.name for result in some)
+    for key, group in grouped.items():
+        names = ", ".join(result.run.name for result in group)
         try:
-            tables = [_settings(result) for result in some]
+            tables = [_settings(result) for result in group]
         except HeadspanError as error:
             notes.append(f"{names}: not averaged; {error}")
             continue
-        differ = next((found for table in tables if (found := differences(tables[0], table))), None)
+        differ = next(filter(None, (differences(tables[0], table) for table in tables)), None)
         if differ:
-            notes.append(f"{names}: not averaged; they have different settings: {_said(differ)}")
+            notes.append(f"{names}: not averaged; their settings differ: {_listed(differ)}")
         else:
-            cells.append(Cell(*key, tuple(some), published(some[0].run.corpus, *key)))
+            cells.append(Cell(*key, tuple(group), published(group[0].run.corpus, *key)))
     return cells, notes
 
 
-def _said(differ: Iterable[tuple[str, Any, Any]]) -> str:
+def _listed(differ: Iterable[tuple[str, Any, Any]]) -> str:
     return "; ".join(f"{key} is {a!r} and {b!r}" for key, a, b in differ)
 
 
 def _settings(result: Result) -> dict[str, Any]:
-    """The configuration of a run but for its seed, and the place of its data."""
-    config = from_table(Config, result.record.config or {}, str(result.model.parent))
+    """The configuration of a run, without its seed and the paths of its data."""
+    config = from_table(Config, upgraded(result.record.config or {}), str(result.model.parent))
     data = replace(config.data, train="", dev="", test="")
     return to_table(replace(config, data=data, training=replace(config.training, seed=0)))
 
 
 def _baselines_first(cells: Sequence[Cell]) -> list[Cell]:
-    """Treebanks as they are, and in each what the paper improves upon before the improvement."""
-    treebanks = list(dict.fromkeys(cell.treebank for cell in cells))
+    """Keep the order of the plan, but put the paper's baselines before what improves on them."""
+
+    def ordered(key: str) -> list[str]:
+        names = dict.fromkeys(getattr(cell, key) for cell in cells)
+        return sorted(names, key=lambda name: [*_BASELINES, name].index(name))
+
+    orders = {key: ordered(key) for key in ("treebank", "structure", "loss")}
     return sorted(
-        cells,
-        key=lambda cell: (
-            treebanks.index(cell.treebank),
-            _STRUCTURES.index(cell.structure),
-            _LOSSES.index(cell.loss),
-        ),
+        cells, key=lambda cell: [names.index(getattr(cell, key)) for key, names in orders.items()]
     )
 
 
 def _comparable(first: Cell, second: Cell) -> bool:
-    """Of one treebank, and different in structure or in loss but not in both."""
+    """Return whether cells of one treebank differ in structure or in loss, but not in both."""
     return first.treebank == second.treebank and (
         (first.structure == second.structure) != (first.loss == second.loss)
     )
 
 
 def _pairs(cells: Sequence[Cell], samples: int) -> tuple[list[Pair], list[str]]:
-    """All comparisons; and a line for each that is not of like with like, or not possible."""
+    """All comparisons; and a line for each that is impossible or has other differences."""
     pairs, notes = [], []
     for first, second in itertools.combinations(_baselines_first(cells), 2):
         if not _comparable(first, second):
@@ -251,7 +251,9 @@ def _pairs(cells: Sequence[Cell], samples: int) -> tuple[list[Pair], list[str]]:
             notes.append(f"{names}: not compared; {error}")
             continue
         if pair and pair.also_differ:
-            notes.append(f"{names}: compared with different settings: {_said(pair.also_differ)}")
+            notes.append(
+                f"{names}: compared, but other settings differ: {_listed(pair.also_differ)}"
+            )
         pairs += [pair] if pair else []
     return pairs, notes
 
@@ -268,5 +270,5 @@ def _pair(first: Cell, second: Cell, samples: int) -> Pair | None:
         [tests[0][seed] for seed in seeds], [tests[1][seed] for seed in seeds], samples=samples
     )
     differ = differences(_settings(first.results[0]), _settings(second.results[0]))
-    also = [d for d in differ if d[0] not in ("model.structure", "model.loss")]
-    return Pair(first, second, tuple(seeds), comparison, tuple(also))
+    others = [d for d in differ if d[0] not in ("model.structure", "model.loss")]
+    return Pair(first, second, tuple(seeds), comparison, tuple(others))

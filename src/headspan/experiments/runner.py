@@ -1,4 +1,4 @@
-"""Run the trainings of a plan: several at a time, each in its own process and folder."""
+"""Running the trainings of a plan: several at a time, each in its own process and folder."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ from headspan.experiments.run_folder import (
     write_record,
 )
 from headspan.plumbing.errors import HeadspanError
-from headspan.plumbing.machine import usable_cores
+from headspan.plumbing.machine import exit_reason, usable_cores
 
-_PAUSE = 0.2  # seconds between looks at the trainings
-_GRACE = 120.0  # seconds a training has to write its checkpoint
+_PAUSE = 0.2  # seconds between checks of the trainings
+_GRACE = 120.0  # seconds that a training has to write its checkpoint
 
 COMMAND = (sys.executable, "-m", "headspan")
 
 
 @dataclass
-class Job:
-    """A run on its way."""
+class RunProcess:
+    """A run, its record and, while it is running, its process."""
 
     run: Run
     folder: Path
     record: Record
     elsewhere: bool = False
-    """Whether another process holds it."""
+    """Whether another runner holds it."""
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
     opened: ExitStack = field(default_factory=ExitStack)
 
 
-Watch: TypeAlias = Callable[[Sequence[Job]], None]
-"""Is shown all jobs now and then."""
+Watch: TypeAlias = Callable[[Sequence[RunProcess]], None]
+"""A function that is called with all runs from time to time."""
 
 
 def run_all(
@@ -62,18 +62,18 @@ def run_all(
     workers: int = 1,
     watch: Watch | None = None,
     command: Sequence[str] = COMMAND,
-) -> list[Job]:
-    """Bring every run to its end, `workers` at a time; gives the jobs with how they ended.
+) -> list[RunProcess]:
+    """Run all trainings to their end, `workers` at a time; return them with their final states.
 
-    What is finished is left alone, what was interrupted goes on from its checkpoint, and what
-    fails is noted and does not stop the rest. When this process is interrupted, the trainings are
-    asked to stop, and write a checkpoint. command: what `train` and `parse` are said to.
+    Finished runs are left alone, interrupted ones resume from their checkpoint, and a run that
+    fails is recorded and does not stop the rest. When this process is interrupted, the trainings
+    are asked to stop, and write a checkpoint. command: the command that runs `train` and `parse`.
     """
     if workers < 1:
         raise HeadspanError(f"{workers} workers; expected at least one")
-    jobs = [Job(run, folder / run.name, read_record(folder / run.name)) for run in runs]
+    jobs = [RunProcess(run, folder / run.name, read_record(folder / run.name)) for run in runs]
     waiting = [job for job in jobs if not _other_settings(job) and job.record.state != "finished"]
-    running: list[Job] = []
+    running: list[RunProcess] = []
     environment = _environment(workers)
     try:
         while waiting or running:
@@ -94,33 +94,33 @@ def run_all(
     return jobs
 
 
-def _other_settings(job: Job) -> bool:
-    """Whether a run was begun, or made, with other settings than are wanted now: that is an error.
+def _other_settings(job: RunProcess) -> bool:
+    """Return whether a run was started with other settings than those of the plan: an error.
 
-    What was noted of it stays, for the old settings may come back.
+    Its record on disk is left as it is, since the plan may change back.
     """
-    begun = job.record.state == "finished" or (job.folder / CHECKPOINT).exists()
-    differ = changed(job.folder, job.record, job.run) if begun else []
+    started = job.record.state == "finished" or (job.folder / CHECKPOINT).exists()
+    differ = changed(job.folder, job.record, job.run) if started else []
     if differ:
         error = (
-            f"was begun with other settings: {'; '.join(differ)}; "
-            f"expected the same, or another folder, or {job.folder} removed"
+            f"was started with other settings: {'; '.join(differ)}; "
+            f"expected the same settings, another folder, or {job.folder} removed"
         )
         job.record = replace(job.record, state="failed", error=error)
     return bool(differ)
 
 
 def _environment(workers: int) -> dict[str, str]:
-    """Share the cores, unless the user has said how many threads a process may have."""
+    """Share the cores among the workers, unless the user has set the number of threads."""
     threads = max(1, usable_cores() // workers)
     return {"OMP_NUM_THREADS": str(threads), **os.environ}
 
 
-def _start(job: Job, command: Sequence[str], environment: dict[str, str]) -> bool:
-    """Begin or go on; False if there is nothing to wait for."""
+def _start(job: RunProcess, command: Sequence[str], environment: dict[str, str]) -> bool:
+    """Start or resume a training; False if there is nothing to wait for."""
     job.folder.mkdir(parents=True, exist_ok=True)
     lock = job.opened.enter_context(locked(job.folder))
-    job.record = read_record(job.folder)  # somebody else may have been at work since
+    job.record = read_record(job.folder)  # another runner may have changed it since
     job.elsewhere = lock is None
     if lock is None or _other_settings(job) or job.record.state == "finished":
         job.opened.close()
@@ -132,7 +132,7 @@ def _start(job: Job, command: Sequence[str], environment: dict[str, str]) -> boo
         write_record(job.folder, job.record)
         job.opened.close()
         return False
-    (job.folder / TEST).unlink(missing_ok=True)  # of a model that is about to change
+    (job.folder / TEST).unlink(missing_ok=True)  # the model is about to change
     job.record = replace(job.record, state="running", error="", config=config_table(job.run))
     write_record(job.folder, job.record)
     arguments = ["train", job.run.base, "-o", str(job.folder)]
@@ -149,26 +149,25 @@ def _start(job: Job, command: Sequence[str], environment: dict[str, str]) -> boo
     return True
 
 
-def _ended(job: Job) -> bool:
-    """Whether the training is over; if so, how it ended is noted."""
+def _ended(job: RunProcess) -> bool:
+    """Return whether the training is over; if so, record how it ended."""
     assert job.process  # noqa: S101 (it is running)
     code = job.process.poll()
     if code is None:
         return False
     state: Any = "finished" if code == 0 else "failed"
-    _note(job, state, "" if code == 0 else why_failed(job.folder, code))
+    _record(job, state, "" if code == 0 else why_failed(job.folder, code))
     return True
 
 
 def why_failed(folder: Path, code: int) -> str:
-    """One line on a process that ended badly."""
-    if code < 0:
-        return f"was ended by {signal.Signals(-code).name}"
-    return last_line(folder).removeprefix("headspan: ") or f"ended with code {code}"
+    """The reason why a process failed, in one line."""
+    printed = last_line(folder).removeprefix("headspan: ") if code > 0 else ""
+    return printed or exit_reason(code)
 
 
-def _note(job: Job, state: Any, error: str) -> None:
-    # what a runner that was killed could not note is in the training's own log
+def _record(job: RunProcess, state: Any, error: str) -> None:
+    # if a runner was killed, its seconds are only in the training's own log
     logged = max((entry["seconds"] for entry in read_log(job.folder)), default=0.0)
     seconds = max(logged, job.record.seconds + time.monotonic() - job.started)
     job.record = replace(job.record, state=state, error=error, seconds=seconds)
@@ -177,8 +176,8 @@ def _note(job: Job, state: Any, error: str) -> None:
     job.opened.close()
 
 
-def _stop(running: Sequence[Job]) -> None:
-    """Ask the trainings to stop, and wait until they have; a second interruption ends them."""
+def _stop(running: Sequence[RunProcess]) -> None:
+    """Ask the trainings to stop, and wait for them; a second interruption kills them."""
     processes = [job.process for job in running if job.process]
     for process in processes:
         process.send_signal(signal.SIGTERM)
@@ -186,7 +185,7 @@ def _stop(running: Sequence[Job]) -> None:
         until = time.monotonic() + _GRACE
         for process in processes:
             process.wait(timeout=max(0.0, until - time.monotonic()))
-    except BaseException:  # noqa: S110 (asked a second time, or too slow)
+    except BaseException:  # noqa: S110 (interrupted again, or too slow)
         pass
     for job in running:
         if job.process is None:
@@ -194,11 +193,11 @@ def _stop(running: Sequence[Job]) -> None:
         if (code := job.process.poll()) is None:
             job.process.kill()
             job.process.wait()
-        _note(job, "finished" if code == 0 else "stopped", "")
+        _record(job, "finished" if code == 0 else "stopped", "")
 
 
 def parse_test(run: Run, folder: Path, *, command: Sequence[str] = COMMAND) -> Path | None:
-    """A finished run's parse of the test treebank, made once; None where there is no such file.
+    """Parse the test treebank with a finished run, once; return None if there is no treebank.
 
     Tags that the model predicts are predicted, as when dev is scored.
     """

@@ -1,4 +1,4 @@
-"""How fast models parse, by the length of sentences."""
+"""Parsing speed by sentence length."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from headspan.model.throughput import in_turn
 from headspan.plumbing.errors import HeadspanError
 
 BUCKETS = (1, 10, 20, 30, 40, 80)
-"""The lower ends of sentence lengths: those of the paper's figure 4, and very long ones."""
+"""The lower ends of the sentence lengths: those of the paper's figure 4, and 80."""
 ALL = "all"
 
 
 @dataclass(frozen=True)
-class Row:
-    """One model on the sentences of one bucket; medians over repeats."""
+class SpeedRow:
+    """The speed of one model on the sentences of one bucket; medians over repeats."""
 
     model: str
     structure: str
@@ -33,27 +33,21 @@ class Row:
     words: int
     seconds: float
     without_encoder: float
-    """Seconds of them from the words' vectors to labelled trees: scoring, decoding, relations."""
+    """The seconds from word vectors to labelled trees: scoring, decoding, relations."""
 
     @property
-    def sentences_a_second(self) -> float:
-        return self.sentences / self.seconds
-
-    @property
-    def words_a_second(self) -> float:
-        return self.words / self.seconds
-
-    @property
-    def sentences_a_second_without_encoder(self) -> float:
-        return self.sentences / self.without_encoder
-
-    @property
-    def words_a_second_without_encoder(self) -> float:
-        return self.words / self.without_encoder
+    def rates(self) -> dict[str, float]:
+        """Sentences and words per second, with and without the encoder and the BiLSTM."""
+        timings = {"": self.seconds, "_without_encoder": self.without_encoder}
+        return {
+            f"{unit}_per_second{suffix}": getattr(self, unit) / seconds
+            for suffix, seconds in timings.items()
+            for unit in ("sentences", "words")
+        }
 
 
 def devices() -> list[str]:
-    """The CPU, and CUDA where there is one."""
+    """The CPU and, if available, CUDA."""
     return ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 
 
@@ -63,23 +57,23 @@ def speeds(
     *,
     threads: int = 1,
     repeat: int = 3,
-) -> list[Row]:
+) -> list[SpeedRow]:
     """Parse the sentences of every bucket, and all of them, with every model on every device.
 
-    The models take turns on a bucket, so that what else the machine does meets all of them.
+    The models take turns on a bucket, so that other load on the machine affects all of them.
     """
     if not sentences:
         raise HeadspanError("there are no sentences to parse")
-    rows: list[Row] = []
+    rows: list[SpeedRow] = []
     for device in devices():
         for parser in models.values():
             parser.network.to(device)
-        for bucket, some in {ALL: list(sentences), **buckets(sentences)}.items():
-            found = in_turn(list(models.values()), some, threads=[threads], repeat=repeat)
-            for (name, parser), (speed,) in zip(models.items(), found, strict=True):
+        for bucket, group in {ALL: list(sentences), **buckets(sentences)}.items():
+            measured = in_turn(list(models.values()), group, threads=[threads], repeat=repeat)
+            for (name, parser), (speed,) in zip(models.items(), measured, strict=True):
                 structure = parser.config.model.structure
                 rows.append(
-                    Row(name, structure, device, threads, bucket, len(some), speed.words,
+                    SpeedRow(name, structure, device, threads, bucket, len(group), speed.words,
                         speed.seconds, speed.without_encoder)
                 )  # fmt: skip
     for parser in models.values():
@@ -88,18 +82,18 @@ def speeds(
 
 
 def buckets(sentences: Sequence[Sentence]) -> dict[str, list[Sentence]]:
-    """The sentences by their lengths; buckets without a sentence are left out."""
-    sorted_in: list[list[Sentence]] = [[] for _ in BUCKETS]
+    """The sentences by length; empty buckets are left out."""
+    groups: list[list[Sentence]] = [[] for _ in BUCKETS]
     for sentence in sentences:
         if len(sentence):
-            sorted_in[bisect_right(BUCKETS, len(sentence)) - 1].append(sentence)
+            groups[bisect_right(BUCKETS, len(sentence)) - 1].append(sentence)
     names = [f"{low}-{high - 1}" for low, high in pairwise(BUCKETS)]
     names.append(f"≥{BUCKETS[-1]}")
-    return {name: some for name, some in zip(names, sorted_in, strict=True) if some}
+    return {name: group for name, group in zip(names, groups, strict=True) if group}
 
 
 def made_up(size: int = 32, *, seed: int = 0) -> list[Sentence]:
-    """Sentences of made-up words, so many a bucket, for those who have no treebank at hand."""
+    """Sentences of made-up words, `size` per bucket, for use without a treebank."""
     rng = random.Random(seed)  # noqa: S311
     ends = [*BUCKETS[1:], 120]
     letters = "abcdefghijklmnopqrstuvwxyz"

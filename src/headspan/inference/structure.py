@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
+from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -102,6 +103,11 @@ class Structure(ABC):
     """What is scored."""
     exponent: ClassVar[int] = 3
     """The best tree of n words takes O(n ** exponent) time."""
+    items: ClassVar[Callable[..., Hypergraph] | None] = None
+    """items(charts, n, *scores): the hypergraph of one sentence, for k best trees and samples, over
+    the charts of `inside`, which have a batch axis of 1; None if the structure does without."""
+    compiled: ClassVar[str] = ""
+    """The package with modules `kernel` and `sums`, whose `best` and `sums` are Kernels, if any."""
     reads_rows: ClassVar[bool] = False
     """Whether there is a `best_tree_by_rows`, for which no dense scores have to exist."""
 
@@ -114,13 +120,12 @@ class Structure(ABC):
         scores: one array per piece, (B, …), −inf in every illegal cell.
         """
 
-    def hypergraph(self, charts: Any, n: int, *scores: NDArray[np.float64]) -> Hypergraph:
-        """The items of one sentence over the charts of `inside`, both with a batch axis of 1."""
-        raise ScoresError(f"{type(self).__name__} has no hypergraph for k best trees and samples")
-
     def kernels(self) -> Kernels | None:
         """The compiled loops, if there are any."""
-        return None
+        if not self.compiled:
+            return None
+        best, sums = (import_module(f"{self.compiled}.{name}") for name in ("kernel", "sums"))
+        return Kernels(best.best, sums.sums)
 
     def as_joint(self, *scores: Any) -> tuple[Any, ...]:
         """The same scores for the structure `joint`: zeros for the pieces that are not ours."""
@@ -206,7 +211,7 @@ class Structure(ABC):
         """
         batch = self.read(scores, lengths, backend)
         if batch.like is not None and any(part.requires_grad for part in scores):
-            from headspan.inference.tensors import LogPartition
+            from headspan.inference.differentiation import LogPartition
 
             return LogPartition.apply(  # type: ignore[no-untyped-call]
                 self, lengths, backend, threads, *scores
@@ -381,10 +386,10 @@ class Structure(ABC):
             heads, spans, values = self._best_by_kernel(batch, avoided, status, threads)
             batch.raise_for(status)
         else:
-            from headspan.inference import tensors
+            from headspan.inference import differentiation
             from headspan.inference.headed_spans import spans_of_trees
 
-            heads, values = tensors.best(self, batch, avoided, status)
+            heads, values = differentiation.best(self, batch, avoided, status)
             batch.raise_for(status)
             spans, _ = spans_of_trees(heads, batch.lengths)
         return Trees(
@@ -459,10 +464,10 @@ class Structure(ABC):
     def _sums_of_tensors(
         self, batch: ScoreBatch, status: NDArray[np.int64], *, marginals: bool, arcs: bool
     ) -> Sums:
-        from headspan.inference import tensors
+        from headspan.inference import differentiation
 
         if not marginals:
-            log_partition = tensors.log_partition(self, batch, status)
+            log_partition = differentiation.log_partition(self, batch, status)
             batch.raise_for(status)
             return Sums(log_partition, {})
         structure = self
@@ -474,7 +479,7 @@ class Structure(ABC):
             )
         else:
             joint_batch = batch
-        log_partition, parts = tensors.sums(structure, joint_batch, status)
+        log_partition, parts = differentiation.sums(structure, joint_batch, status)
         batch.raise_for(status)
         names = (piece.name for piece in structure.pieces)
         return Sums(log_partition, dict(zip(names, parts, strict=True)))
@@ -500,6 +505,9 @@ class Structure(ABC):
         """Lists of at most so many trees, which `walk` finds in the hypergraph of a sentence."""
         from headspan.inference.headed_spans import spans_of_trees
 
+        items = self.items
+        if items is None:
+            raise ScoresError(f"{type(self).__name__} has no items for k best trees and samples")
         batch = read_scores(self.pieces, scores, lengths, "kernels")
         heads = np.full((batch.size, most, batch.longest), -1, np.int64)
         spans = np.full((batch.size, most, batch.longest, 2), -1, np.int64)
@@ -510,7 +518,7 @@ class Structure(ABC):
             charts = self.inside(algebra, np.array([n]), *parts)
             if charts.total[0] == -np.inf:
                 raise NoTreeError(f"the scores forbid every tree of sentence {b}: all are -inf")
-            trees = walk(self.hypergraph(charts, n, *parts), b, n)
+            trees = walk(items(charts, n, *parts), b, n)
             count = counts[b] = len(trees)
             values[b, :count] = [score for score, _ in trees]
             heads[b, :count, :n] = [tree for _, tree in trees]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from headspan.corpus import parquet
 from headspan.corpus.chunks import Chunk, Part, SkippedInput
 from headspan.corpus.documents import document_parts
-from headspan.corpus.parsing import Options, parse_chunk
+from headspan.corpus.parsing import CorpusOptions, parse_chunk
 from headspan.corpus.shards import load_parser
 from headspan.plumbing.errors import HeadspanError
 
@@ -48,7 +48,7 @@ class TableParser:
         self,
         model: str | os.PathLike[str] = "en",
         *,
-        options: Options = Options(),  # noqa: B008 (it is frozen)
+        options: CorpusOptions = CorpusOptions(),  # noqa: B008 (it is frozen)
         load: Callable[[str, int], Parser] = load_parser,
     ) -> None:
         self._model = os.fspath(model)
@@ -105,7 +105,7 @@ def parse_batches(
     batches: Iterable[pa.RecordBatch],
     *,
     model: str | os.PathLike[str] = "en",
-    options: Options = Options(),  # noqa: B008 (it is frozen)
+    options: CorpusOptions = CorpusOptions(),  # noqa: B008 (it is frozen)
 ) -> Iterator[pa.RecordBatch]:
     """The sentences of batches of documents, one batch at a time; the model is loaded once."""
     parser = TableParser(model, options=options)

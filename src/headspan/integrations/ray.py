@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from headspan.corpus.chunks import Chunk, Shard
 from headspan.corpus.output_folder import OutputFolder, remaining
-from headspan.corpus.parsing import Options
+from headspan.corpus.parsing import CorpusOptions
 from headspan.corpus.run import Engine
 from headspan.corpus.shards import ShardWriter, load_parser
 from headspan.corpus.source import Source
@@ -67,7 +67,7 @@ def parse(
     documents: Dataset,
     *,
     model: str | os.PathLike[str] = "en",
-    options: Options = Options(),  # noqa: B008 (it is frozen)
+    options: CorpusOptions = CorpusOptions(),  # noqa: B008 (it is frozen)
     workers: int | None = None,
     ordered: bool = False,
     load: Callable[[str, int], Parser] = load_parser,

@@ -1,1 +1,1 @@
-"""A model: the parser that people call, its folder, and how it is found."""
+"""A model: the parser that users call, its vocabularies, and its folder."""

@@ -6,7 +6,10 @@ from collections.abc import Iterator, Sequence
 
 
 def batches(order: Sequence[int], costs: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Cut a sequence of sentences into batches whose longest times their number fits the budget."""
+    """Cut a sequence of sentences into batches whose padded size fits the budget.
+
+    The padded size is the largest cost in a batch times the number of its sentences.
+    """
     batch: list[int] = []
     longest = 0
     for k in order:
@@ -22,7 +25,7 @@ def batches(order: Sequence[int], costs: Sequence[int], budget: int) -> Iterator
 def summed_batches(
     order: Sequence[int], lengths: Sequence[int], budget: int
 ) -> Iterator[list[int]]:
-    """Cut a sequence of sentences into batches whose lengths together fit the budget."""
+    """Cut a sequence of sentences into batches whose total length fits the budget."""
     batch: list[int] = []
     total = 0
     for k in order:

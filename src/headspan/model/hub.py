@@ -1,4 +1,4 @@
-"""Models on the Hugging Face hub: the only place that uses the network."""
+"""Models on the Hugging Face hub. Nothing else uses the network."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from headspan.model.folder import FILES, find_model
-from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError, first_line
 
 
 def find_or_fetch(name: str | os.PathLike[str]) -> Path:
-    """The folder of a model that is here, or else of the hub's `owner/name`, fetched."""
+    """The folder of a model on this machine, or of the hub's `owner/name`, fetched from there."""
     try:
         return find_model(name)
     except HeadspanError:
@@ -23,12 +23,13 @@ def find_or_fetch(name: str | os.PathLike[str]) -> Path:
     try:
         return Path(snapshot_download(str(name), allow_patterns=list(FILES)))
     except (OSError, ValueError) as error:
-        reason = str(error).strip().split("\n")[0]
-        raise HeadspanError(f"{name}: cannot be fetched from the hub: {reason}") from error
+        raise HeadspanError(
+            f"{name}: cannot be fetched from the hub: {first_line(error)}"
+        ) from error
 
 
 def upload(save: Callable[[Path], None], name: str, *, private: bool) -> str:
-    """Upload the model folder that `save` writes; gives its address."""
+    """Upload the model folder that `save` writes; returns its address."""
     from huggingface_hub import HfApi
 
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Parse: a sentence as the parser gives it back, with what it knows beside the tree."""
+"""Parse: a sentence with its predicted tree, and more that the parser knows about it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Parse(Sentence):
     """A Sentence whose tree was predicted.
 
     Non-projective arcs are restored in `heads` and `deprels`; `spans` and `score` are those of the
-    projective tree that the parser found.
+    predicted projective tree.
     """
 
     spans: tuple[Span, ...] = field(default=(), compare=False)
@@ -33,38 +33,38 @@ class Parse(Sentence):
     score: float = field(default=0.0, compare=False)
     """The tree's score, a sum over its headed spans or arcs."""
     confidences: tuple[float, ...] = field(default=(), compare=False)
-    """The probability of every word's arc, if it was asked for and the sentence is not too long."""
+    """The probability of every word's arc, if requested and if the sentence is not too long."""
     alternatives: tuple[Tree, ...] = field(default=(), compare=False)
-    """The k best trees, if they were asked for; the first is this one."""
+    """The k best trees, if requested; the first is this one."""
 
     @classmethod
-    def of(cls, sentence: Sentence, **found: Any) -> Parse:
-        """A sentence with what was found for it."""
+    def of(cls, sentence: Sentence, **results: Any) -> Parse:
+        """A sentence with the results of parsing it."""
         columns = {f.name: getattr(sentence, f.name) for f in fields(Sentence)}
-        return cls(**columns, **found)
+        return cls(**columns, **results)
 
     def plain(self) -> Sentence:
         """The sentence alone."""
         return Sentence(**{f.name: getattr(self, f.name) for f in fields(Sentence)})
 
     def with_parse(self, heads: Iterable[SupportsIndex], deprels: Iterable[str]) -> Sentence:
-        """The sentence with another tree: what was known about this one is gone."""
+        """The sentence with another tree, without the results for this one."""
         return self.plain().with_parse(heads, deprels)
 
     def with_confidences(self) -> Sentence:
         """The sentence alone, with the probability of every arc as `Confidence=` in MISC."""
         misc = []
-        for kept, chance in zip_longest(without_confidences(self.misc), self.confidences):
-            if chance is not None:
-                kept = "" if kept == "_" else f"{kept}|"
-                kept += f"Confidence={chance:.4f}"
-            misc.append(kept)
+        for cell, confidence in zip_longest(without_confidences(self.misc), self.confidences):
+            if confidence is not None:
+                cell = "" if cell == "_" else f"{cell}|"
+                cell += f"Confidence={confidence:.4f}"
+            misc.append(cell)
         return replace(self.plain(), misc=tuple(misc))
 
     def as_json(self) -> dict[str, Any]:
-        """What is known about the sentence, as it stands in JSON."""
+        """The sentence and its parse, for JSON."""
         columns = {"upos": self.upos, "xpos": self.xpos, "feats": self.feats}
-        found: dict[str, Any] = {
+        table: dict[str, Any] = {
             "id": self.sent_id,
             "text": self.text,
             "words": self.forms,
@@ -75,20 +75,20 @@ class Parse(Sentence):
             "score": self.score,
         }
         if self.confidences:
-            found["confidences"] = [round(chance, 4) for chance in self.confidences]
+            table["confidences"] = [round(confidence, 4) for confidence in self.confidences]
         if self.alternatives:
-            found["best"] = [
+            table["best"] = [
                 {"heads": tree.heads, "relations": tree.deprels, "score": tree.score}
                 for tree in self.alternatives
             ]
-        return found
+        return table
 
 
 def without_confidences(misc: Iterable[str]) -> tuple[str, ...]:
-    """The MISC column without `Confidence=`: what was said there of another tree."""
+    """The MISC column without the `Confidence=` of another tree."""
     return tuple(
-        "|".join(part for part in kept.split("|") if not part.startswith("Confidence=")) or "_"
-        if "Confidence=" in kept
-        else kept
-        for kept in misc
+        "|".join(part for part in cell.split("|") if not part.startswith("Confidence=")) or "_"
+        if "Confidence=" in cell
+        else cell
+        for cell in misc
     )

@@ -5,23 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any, overload
 
 import numpy as np
 import torch
 
-from headspan import config as configuration
 from headspan.config import Config
 from headspan.conllu import Sentence
 from headspan.inference import Constraints
 from headspan.model.batching import batches
-from headspan.model.folder import ModelFolder, find_model, packed
+from headspan.model.folder import find_model
 from headspan.model.hub import find_or_fetch, upload
-from headspan.model.loading import SEGMENTER, assemble
+from headspan.model.numbering import prepare
+from headspan.model.parse_options import ParseOptions
 from headspan.model.parse_result import Parse, Tree, without_confidences
-from headspan.nn.inputs import Vocabularies, prepare
-from headspan.nn.network import Network, Output, Parsed, Request
+from headspan.model.saving import load_parser, save_parser
+from headspan.model.vocabularies import Vocabularies
+from headspan.nn.network import Network, Output, PredictedTrees
 from headspan.nn.subwords import SubwordTokenizer
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.limits import check_parsed
@@ -31,13 +32,13 @@ from headspan.pseudoprojective import deprojectivize, relation
 from headspan.text import Segmenter, sentences_from_lines
 from headspan.tree import Span
 
-_BATCH = 1024  # subwords or words a batch, padding counted; more leave a CPU's caches
+_BATCH = 1024  # subwords or words per batch, with padding; more do not fit a CPU's caches
 _AHEAD = 1024  # sentences that are read ahead and sorted by length
-_TIDY = 100_000  # words, after which free memory is given back
+_TIDY = 100_000  # words after which free memory is returned to the system
 
 
 class Parser:
-    """A network with all that it needs to turn sentences into trees."""
+    """A network with everything that it needs to turn sentences into trees."""
 
     def __init__(
         self,
@@ -59,42 +60,56 @@ class Parser:
         self.segmenter = segmenter
         self.temperature = temperature
         self.card = card
-        self._untidied = 0
+        self._words_since_tidying = 0
 
     @overload
-    def __call__(self, sentence: str, **wanted: Any) -> list[Parse]: ...
+    def __call__(  # type: ignore[overload-overlap]
+        self, sentence: str, *, confidence: bool = False, k: int = 1, retag: bool = False
+    ) -> list[Parse]: ...
 
     @overload
-    def __call__(self, sentence: Sentence | Sequence[str], **wanted: Any) -> Parse: ...
+    def __call__(
+        self,
+        sentence: Sentence | Sequence[str],
+        *,
+        confidence: bool = False,
+        k: int = 1,
+        retag: bool = False,
+    ) -> Parse: ...
 
     def __call__(
-        self, sentence: Sentence | Sequence[str] | str, **wanted: Any
+        self,
+        sentence: Sentence | Sequence[str] | str,
+        *,
+        confidence: bool = False,
+        k: int = 1,
+        retag: bool = False,
     ) -> Parse | list[Parse]:
-        """The parse of a Sentence or of a list of words; of a text, those of its sentences.
+        """The parse of a Sentence or of a list of words; of a text, the parses of its sentences.
 
-        Options are those of `parse`.
+        The options are those of `parse`.
         """
-        if isinstance(sentence, str):
-            return self.parse(list(self.sentences([sentence])), **wanted)
-        return self.parse([sentence], **wanted)[0]
+        sentences = self.sentences([sentence]) if isinstance(sentence, str) else [sentence]
+        parses = list(self.pipe(sentences, confidence=confidence, k=k, retag=retag))
+        return parses if isinstance(sentence, str) else parses[0]
 
     def sentences(
         self, pieces: Iterable[str], *, lines: bool = False, pretokenized: bool = False
     ) -> Iterator[Sentence]:
         """The sentences of a text that comes in pieces, in constant memory; not parsed yet.
 
-        lines: each line is a sentence. pretokenized: and there are spaces between its words, as is
-        taken for granted if the model has no segmenter.
+        lines: each line is a sentence. pretokenized: each line is a sentence with spaces between
+        its words; a model without a segmenter assumes this.
         """
         if pretokenized or self.segmenter is None:
-            found = sentences_from_lines(_lines(pieces))
+            segmented = sentences_from_lines(_lines(pieces))
         elif lines:
-            found = self.segmenter.segment_lines(_lines(pieces))
+            segmented = self.segmenter.segment_lines(_lines(pieces))
         else:
-            found = self.segmenter.segment_stream(pieces)
+            segmented = self.segmenter.segment_stream(pieces)
         while True:
             with stage("segment"):
-                sentence = next(found, None)
+                sentence = next(segmented, None)
             if sentence is None:
                 return
             yield sentence
@@ -111,20 +126,15 @@ class Parser:
         """The sentences with HEAD and DEPREL filled in, and tags where the model has them.
 
         confidence: also give the probability of every arc. k: also give the k best trees.
-        constraints: for every sentence what its trees must and must not contain, or None; they
-        are then the best projective ones. Sentences of more than 400 words have no confidences, and
-        take no constraints. retag: predict tags also where a sentence has some. All else stays.
-        Raises HeadspanError for a sentence of more than 2,000 words.
+        constraints: for every sentence what its trees must and must not contain, or None; a
+        constrained sentence gets the best projective tree. Sentences of more than 400 words get no
+        confidences and take no constraints. retag: predict tags also where a sentence has some.
+        All else stays. Raises HeadspanError for a sentence of more than 2,000 words.
         """
         if constraints is not None and len(constraints) != len(sentences):
             raise HeadspanError(f"{len(constraints)} constraints for {len(sentences)} sentences")
-        request = Request(confidence=confidence, k=k, temperature=self.temperature)
-        if constraints is None:
-            return list(self._pipe(sentences, request, retag))
-        return [
-            next(self._pipe([sentence], replace(request, constraints=[some]), retag))
-            for sentence, some in zip(sentences, constraints, strict=True)
-        ]
+        options = ParseOptions(confidence=confidence, k=k, retag=retag)
+        return list(self._pipe(sentences, constraints or repeat(None), options))
 
     def pipe(
         self,
@@ -135,162 +145,145 @@ class Parser:
         retag: bool = False,
     ) -> Iterator[Parse]:
         """Parse lazily, in order, with the options of `parse`; similar lengths share a batch."""
-        request = Request(confidence=confidence, k=k, temperature=self.temperature)
-        return self._pipe(sentences, request, retag)
+        options = ParseOptions(confidence=confidence, k=k, retag=retag)
+        return self._pipe(sentences, repeat(None), options)
 
     def _pipe(
-        self, sentences: Iterable[Sentence | Sequence[str]], request: Request, retag: bool
+        self,
+        sentences: Iterable[Sentence | Sequence[str]],
+        constraints: Iterable[Constraints | None],
+        options: ParseOptions,
     ) -> Iterator[Parse]:
-        waiting = self._bounded(sentences)
-        while some := list(islice(waiting, _AHEAD)):
+        waiting = zip(self._checked(sentences), constraints, strict=False)
+        while ahead := list(islice(waiting, _AHEAD)):
             done: dict[int, Parse] = {}
-            costs = [self.cost(s) for s in some]
-            order = sorted((k for k, s in enumerate(some) if len(s)), key=lambda k: costs[k])
+            costs = [self.cost(sentence) for sentence, _ in ahead]
+            order = sorted((k for k, (s, _) in enumerate(ahead) if len(s)), key=lambda k: costs[k])
             for batch in batches(order, costs, _BATCH):
-                chosen = [some[k] for k in batch]
-                done.update(zip(batch, self._parse(chosen, request, retag), strict=True))
-            for k, sentence in enumerate(some):
+                parses = self._parse([ahead[k] for k in batch], options)
+                done.update(zip(batch, parses, strict=True))
+            for k, (sentence, _) in enumerate(ahead):
                 yield done[k] if k in done else Parse.of(sentence)
-            self._tidy(sum(map(len, some)))
+            self._tidy(sum(len(sentence) for sentence, _ in ahead))
 
     def _tidy(self, words: int) -> None:
-        self._untidied += words
-        if self._untidied >= _TIDY:
-            self._untidied = 0
+        self._words_since_tidying += words
+        if self._words_since_tidying >= _TIDY:
+            self._words_since_tidying = 0
             give_back()
 
-    def _bounded(self, sentences: Iterable[Sentence | Sequence[str]]) -> Iterator[Sentence]:
-        """The sentences, unless one is too long."""
-        whole = self.network.structure.needs_dense_scores
-        for number, given in enumerate(sentences, 1):
-            sentence = _as_sentence(given)
-            check_parsed(len(sentence), f"sentence {number}", whole=whole)
+    def _checked(self, sentences: Iterable[Sentence | Sequence[str]]) -> Iterator[Sentence]:
+        """The sentences; raises HeadspanError if one is too long."""
+        dense = self.network.structure.needs_dense_scores
+        for number, words in enumerate(sentences, 1):
+            sentence = _as_sentence(words)
+            check_parsed(len(sentence), f"sentence {number}", dense=dense)
             yield sentence
 
     def cost(self, sentence: Sentence) -> int:
-        """How many places of a batch a sentence takes."""
+        """The length of a sentence in a batch: its subwords or words, with its start and end."""
         return self.tokenizer.count(sentence.forms) if self.tokenizer else len(sentence) + 2
 
-    def _parse(self, sentences: list[Sentence], request: Request, retag: bool) -> Iterator[Parse]:
+    def _parse(
+        self, batch: list[tuple[Sentence, Constraints | None]], options: ParseOptions
+    ) -> Iterator[Parse]:
         self.network.eval()
+        sentences, constraints = [s for s, _ in batch], [c for _, c in batch]
         with stage("prepare"):
             inputs = prepare(sentences, self.vocabularies, self.tokenizer)
-        output = self.network.parse(inputs, request)
-        for b, sentence in enumerate(sentences):
-            tagged = self._tagged(sentence, output, b, retag)
-            free = request.constraints is None or request.constraints[b] is None
-            yield self._result(tagged, output, b, free=free)
+        output = self.network.parse(
+            inputs,
+            constraints=constraints if any(constraints) else None,
+            confidence=options.confidence,
+            temperature=self.temperature,
+            k=options.k,
+        )
+        for b, (sentence, constraint) in enumerate(batch):
+            tagged = self._tagged(sentence, output, b, retag=options.retag)
+            yield self._result(tagged, output, b, projective=constraint is not None)
 
-    def _tagged(self, sentence: Sentence, output: Output, b: int, retag: bool) -> Sentence:
-        found: dict[str, list[str]] = {}
+    def _tagged(self, sentence: Sentence, output: Output, b: int, *, retag: bool) -> Sentence:
+        columns: dict[str, list[str]] = {}
         for (column, vocabulary), tags in zip(
             self.vocabularies.tags.items(), output.tags, strict=True
         ):
             if retag or all(tag == "_" for tag in getattr(sentence, column)):
-                found[column] = [vocabulary.names[tag - 2] for tag in tags[b, : len(sentence)]]
-        return sentence.with_tags(**found) if found else sentence
+                columns[column] = vocabulary.names_of(tags[b, : len(sentence)])
+        return sentence.with_tags(**columns) if columns else sentence
 
-    def _result(self, sentence: Sentence, output: Output, b: int, *, free: bool) -> Parse:
+    def _result(self, sentence: Sentence, output: Output, b: int, *, projective: bool) -> Parse:
         n = len(sentence)
-        heads, labels = self._tree(output.best, b, n, free=free)
+        heads, labels = self._tree(output.best, b, n, projective=projective)
         spans = output.best.spans[b, :n].tolist()
-        chances: tuple[float, ...] = ()
+        confidences: tuple[float, ...] = ()
         if output.confidences is not None and not np.isnan(output.confidences[b, 0]):
-            chances = tuple(output.confidences[b, :n].clip(0, 1).tolist())
+            confidences = tuple(output.confidences[b, :n].clip(0, 1).tolist())
         alternatives: tuple[Tree, ...] = ()
         if output.alternatives is not None:
-            several = output.alternatives[b]
-            ranks = range(len(several.heads))
-            trees = [self._tree(several, rank, n, free=free) for rank in ranks]
+            ranked = output.alternatives[b]
+            trees = [
+                self._tree(ranked, rank, n, projective=projective)
+                for rank in range(len(ranked.heads))
+            ]
             alternatives = tuple(
                 Tree(tuple(heads), tuple(labels), float(score))
-                for (heads, labels), score in zip(trees, several.scores, strict=True)
+                for (heads, labels), score in zip(trees, ranked.scores, strict=True)
             )
         parsed = sentence.with_parse(heads, labels)
         return Parse.of(
             replace(parsed, misc=without_confidences(parsed.misc)),
             spans=tuple(Span(left, right, k) for k, (left, right) in enumerate(spans, 1)),
             score=float(output.best.scores[b]),
-            confidences=chances,
+            confidences=confidences,
             alternatives=alternatives,
         )
 
     def _tree(
-        self, parsed: Parsed, b: int, n: int, *, free: bool = True
+        self, trees: PredictedTrees, b: int, n: int, *, projective: bool
     ) -> tuple[list[int], list[str]]:
-        """Heads and labels, non-projective arcs restored if the tree is free to have some."""
-        names = self.vocabularies.labels.names
-        heads: list[int] = parsed.heads[b, :n].tolist()
-        labels = [names[label - 2] for label in parsed.labels[b, :n]]
+        """Heads and relations; non-projective arcs are restored unless the tree must stay so."""
+        heads: list[int] = trees.heads[b, :n].tolist()
+        labels = self.vocabularies.labels.names_of(trees.labels[b, :n])
         scheme = self.config.data.nonprojective
         if scheme == "drop":
             return heads, labels
-        if not free:
+        if projective:
             return heads, [relation(label) for label in labels]
         return deprojectivize(heads, labels, scheme=scheme)
 
     def to(self, device: str | torch.device) -> Parser:
-        """Move the network to a device, such as `cuda`; gives the parser itself."""
+        """Move the network to a device, such as `cuda`; returns the parser itself."""
         self.network.to(device)
         return self
 
     def use_int8(self) -> Parser:
-        """Compute the encoder's linear maps in 8-bit integers from now on; gives the parser itself.
+        """Compute the encoder's linear maps in 8-bit integers from now on; returns the parser.
 
         Faster on a CPU, with nearly the same trees. Weights are saved as they are. Raises
-        HeadspanError where there is no encoder, or no processor for it.
+        HeadspanError if there is no encoder, or the processor lacks the instructions for it.
         """
         from headspan.nn.int8 import use_int8
 
         if self.network.inputs.encoder is None:
-            raise HeadspanError("the model has no pretrained encoder that could be in int8")
+            raise HeadspanError("the model has no pretrained encoder to compute in int8")
         use_int8(self.network.inputs.encoder)
         return self
 
     def save(self, path: str | os.PathLike[str], *, small: bool = False) -> None:
         """Write the model folder, whole or not at all; an old one is replaced.
 
-        small: keep weights as float16, and large tables as int8, which takes less than half the
-        room; all are float32 again when they are loaded.
+        small: store weights as float16, and large tables as int8, in less than half the space;
+        all are float32 again when they are loaded.
         """
-        data = replace(self.config.data, train="", dev="", test="")  # paths of one machine
-        about = configuration.to_table(replace(self.config, data=data))
-        about["temperature"] = self.temperature
-        text = None
-        if self.tokenizer is not None:
-            text, about["tokenizer"] = self.tokenizer.to_json()
-            about["encoder"] = self.encoder_config
-        tensors = {
-            name: tensor.detach().cpu().contiguous()
-            for name, tensor in self.network.state_dict().items()
-        }
-        if small:
-            tensors = packed(tensors)
-        segmenter = None
-        if self.segmenter is not None:
-            weights, segmenter = self.segmenter.state()
-            tensors |= {SEGMENTER + name: tensor for name, tensor in weights.items()}
-        card = self.card or "# A headspan model\n"
-        ModelFolder(about, tensors, self.vocabularies.to_json(), text, segmenter, card).write(path)
+        save_parser(self, path, small=small)
 
     @classmethod
     def load(cls, name: str | os.PathLike[str]) -> Parser:
-        """A parser from a model folder, or the embedded one of that name.
+        """A parser from a model folder, or the embedded model of that name.
 
-        Runs nothing that lies in the folder and reads nothing outside it; every tensor must fit.
+        Runs nothing in the folder and reads nothing outside it; every tensor must fit.
         """
-        path = find_model(name)
-        found = assemble(ModelFolder.read(path), str(path))
-        return cls(
-            found.network,
-            found.config,
-            found.vocabularies,
-            found.tokenizer,
-            found.encoder_config,
-            segmenter=found.segmenter,
-            temperature=found.temperature,
-            card=found.card,
-        )
+        return load_parser(cls, find_model(name))
 
     def save_pretrained(self, path: str | os.PathLike[str]) -> None:
         """`save`, under the name that Hugging Face's libraries use."""
@@ -298,11 +291,11 @@ class Parser:
 
     @classmethod
     def from_pretrained(cls, name: str | os.PathLike[str]) -> Parser:
-        """`load`; what is no folder and not embedded is fetched from the Hugging Face hub."""
+        """`load`; a name that is neither a folder nor embedded is fetched from the hub."""
         return cls.load(find_or_fetch(name))
 
     def push_to_hub(self, name: str, *, private: bool = False) -> str:
-        """Upload the model folder to the Hugging Face hub; gives its address."""
+        """Upload the model folder to the Hugging Face hub; returns its address."""
         return upload(self.save, name, private=private)
 
 
@@ -326,5 +319,5 @@ def _lines(pieces: Iterable[str]) -> Iterator[str]:
 
 def _as_sentence(words: Sentence | Sequence[str]) -> Sentence:
     if isinstance(words, str):
-        raise HeadspanError("a string among sentences; expected a Sentence or a list of words")
+        raise HeadspanError("a sentence is a string; expected a Sentence or a list of words")
     return words if isinstance(words, Sentence) else Sentence.from_words(words)

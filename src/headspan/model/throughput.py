@@ -1,4 +1,4 @@
-"""How fast a parser is: words a second and the share of every stage."""
+"""The speed of a parser: words per second, and the share of every stage."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ STAGES = ("segment", "prepare", "encode", "score", "decode", "label", "write")
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """Medians over repeats."""
+    """The speed with a number of threads: medians over repeats."""
 
     threads: int
     words: int
     seconds: float
-    """By the clock."""
+    """Wall-clock time."""
     cpu_seconds: float
     stages: dict[str, float]
-    """Seconds a stage, by the clock; `other` is the rest."""
+    """Seconds of wall-clock time per stage; `other` is the rest."""
 
     @property
     def without_encoder(self) -> float:
@@ -36,11 +36,11 @@ class Speed:
         return sum(self.stages[name] for name in ("score", "decode", "label"))
 
     @property
-    def words_a_second(self) -> float:
+    def words_per_second(self) -> float:
         return self.words / self.seconds
 
     @property
-    def words_a_cpu_second(self) -> float:
+    def words_per_cpu_second(self) -> float:
         return self.words / self.cpu_seconds
 
 
@@ -51,9 +51,9 @@ def measure(
     threads: Sequence[int] = (1, 2),
     repeat: int = 3,
 ) -> list[Speed]:
-    """Parse a text, or sentences whose words are given, with each number of threads.
+    """Parse a text, or sentences, with each number of threads.
 
-    The numbers of threads take turns, so that what else the machine does meets all of them.
+    The numbers of threads take turns, so that other load on the machine affects all of them.
     """
     (speeds,) = in_turn([parser], work, threads=threads, repeat=repeat)
     return speeds
@@ -66,20 +66,20 @@ def in_turn(
     threads: Sequence[int] = (1, 2),
     repeat: int = 3,
 ) -> list[list[Speed]]:
-    """The same for several parsers, which take turns as well."""
+    """Measure several parsers, which take turns as well."""
     before = torch.get_num_threads()
     runs: list[dict[int, list[Speed]]] = [{count: [] for count in threads} for _ in parsers]
     try:
         for parser in parsers:
-            _once(parser, work, before)  # what is compiled or loaded late is not counted
+            _once(parser, work, before)  # compiles and loads, which is not counted
         for _ in range(repeat):
             for count in threads:
                 torch.set_num_threads(count)
-                for parser, own in zip(parsers, runs, strict=True):
-                    own[count].append(_once(parser, work, count))
+                for parser, speeds in zip(parsers, runs, strict=True):
+                    speeds[count].append(_once(parser, work, count))
     finally:
         torch.set_num_threads(before)
-    return [[_median(some) for some in own.values()] for own in runs]
+    return [[_median(repeats) for repeats in speeds.values()] for speeds in runs]
 
 
 def _once(parser: Parser, work: str | Sequence[Sentence], threads: int) -> Speed:
@@ -97,7 +97,7 @@ def _once(parser: Parser, work: str | Sequence[Sentence], threads: int) -> Speed
 
 
 def _settle(parser: Parser) -> Callable[[], object] | None:
-    """Wait for a graphics card, which is told what to do and does it later."""
+    """The function that waits for a GPU, which works asynchronously; None on a CPU."""
     cuda = any(weights.is_cuda for weights in parser.network.parameters())
     return torch.cuda.synchronize if cuda else None
 

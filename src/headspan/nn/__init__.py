@@ -1,8 +1,8 @@
-"""The network: words in, scores of headed spans, arcs and relations out. Knows no files."""
+"""The network: from numbers of words to scores of headed spans, arcs and relations."""
 
 import os
 
-# oneDNN keeps what it makes for each shape of a matrix, a thousand of them unless told otherwise.
-# Layers of an encoder share a few shapes, but those of one batch seldom come again in another; and
-# what is kept lies scattered over the heap, which therefore grew.
+# oneDNN caches a program for each shape of a matrix, a thousand by default. The layers of an
+# encoder share a few shapes, but the shapes of one batch seldom recur in another, and the cached
+# programs lie scattered over the heap, which therefore grew.
 os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "8")

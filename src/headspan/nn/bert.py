@@ -1,7 +1,7 @@
-"""BERT for parsing: what transformers' BertModel computes, without waiting for transformers.
+"""BERT for parsing: the computation of transformers' BertModel, without importing transformers.
 
-Importing transformers takes longer than parsing a page. Parameters have the names that they have
-there, so the weights of one fit the other; dropout is left out, for nothing is trained here.
+That import takes longer than parsing a page. Parameters have the same names, so the weights of one
+fit the other. There is no dropout, since nothing is trained here.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _MOST_LAYERS, _LARGEST = 1000, 1 << 24
 
 
 class Hidden(NamedTuple):
-    """Vectors of subwords, (windows, longest, hidden_size), and those of every layer below."""
+    """Vectors of subwords, (windows, longest, hidden_size), and those of every layer."""
 
     last_hidden_state: Tensor
     hidden_states: tuple[Tensor, ...]
 
 
 def is_plain_bert(config: Mapping[str, Any]) -> bool:
-    """Whether a configuration is one that `Bert` computes."""
+    """Return whether `Bert` computes the encoder of a configuration."""
     return (
         config.get("model_type") == "bert"
         and config.get("hidden_act", "gelu") == "gelu"
@@ -46,7 +46,7 @@ def is_plain_bert(config: Mapping[str, Any]) -> bool:
 
 
 class Bert(nn.Module):
-    """Embeddings and layers of attention, then two linear maps; no pooler."""
+    """Embeddings, and layers of attention with two linear maps; no pooler."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class Bert(nn.Module):
         if type(table["layer_norm_eps"]) is not float or not 0 < table["layer_norm_eps"] < 1:
             raise HeadspanError(f"the encoder's layer_norm_eps is {shown(table['layer_norm_eps'])}")
         if table["hidden_size"] % table["num_attention_heads"]:
-            raise HeadspanError("the encoder's heads do not share its hidden size")
+            raise HeadspanError("the encoder's hidden size is not a multiple of its heads")
         if table["num_hidden_layers"] > _MOST_LAYERS:
             raise HeadspanError(f"the encoder has {table['num_hidden_layers']} layers")
         self.config = SimpleNamespace(**table)
@@ -79,8 +79,8 @@ class Bert(nn.Module):
     ) -> Hidden:
         """input_ids, attention_mask: (windows, longest)."""
         x = self.embeddings(input_ids)
-        whole = bool(attention_mask.all())
-        mask = None if whole else attention_mask.bool()[:, None, None]
+        unpadded = bool(attention_mask.all())
+        mask = None if unpadded else attention_mask.bool()[:, None, None]
         layers = [x]
         for layer in self.layers:
             x = layer(x, mask)
@@ -98,8 +98,8 @@ class _Embeddings(nn.Module):
         self.LayerNorm = nn.LayerNorm(size, eps=table["layer_norm_eps"])
 
     def forward(self, ids: Tensor) -> Tensor:
-        places = self.position_embeddings.weight[: ids.shape[1]]
-        shared = places + self.token_type_embeddings.weight[0]
+        positions = self.position_embeddings.weight[: ids.shape[1]]
+        shared = positions + self.token_type_embeddings.weight[0]
         x: Tensor = self.LayerNorm(self.word_embeddings(ids) + shared)
         return x
 
@@ -132,19 +132,19 @@ class _Attention(nn.Module):
             linear(x).view(split).transpose(1, 2)
             for linear in self.get_submodule("self").children()
         )
-        found = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-        y: Tensor = self.output(found.transpose(1, 2).flatten(2), x)
+        attended = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+        y: Tensor = self.output(attended.transpose(1, 2).flatten(2), x)
         return y
 
 
 class _Output(nn.Module):
-    """A linear map, the way past it, a layer norm."""
+    """A linear map with a residual connection and a layer norm."""
 
     def __init__(self, inputs: int, outputs: int, eps: float) -> None:
         super().__init__()
         self.dense = nn.Linear(inputs, outputs)
         self.LayerNorm = nn.LayerNorm(outputs, eps=eps)
 
-    def forward(self, x: Tensor, past: Tensor) -> Tensor:
-        y: Tensor = self.LayerNorm(self.dense(x) + past)
+    def forward(self, x: Tensor, residual: Tensor) -> Tensor:
+        y: Tensor = self.LayerNorm(self.dense(x) + residual)
         return y

@@ -1,7 +1,7 @@
-"""Linear maps with whole numbers of eight bits: half the time of float32, nearly the same results.
+"""Linear maps in 8-bit integers: half the time of float32, nearly the same results.
 
-Weights have a scale for each output, inputs one for each row, so a row's result depends on nothing
-but the row: a sentence's parse is the same whichever sentences share its batch.
+Weights have a scale per output, inputs one per row, so the result of a row depends on the row
+alone: a sentence's parse is the same whichever sentences share its batch.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _BITS, _SUMS = array(types.int32, 1), array(types.int32, 2)
 
 
 def is_available() -> bool:
-    """Whether this processor has the instructions that make it worth while."""
-    found: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
-    return any(found.get(name) for name in ("avx512_vnni", "avx_vnni"))
+    """Return whether this processor has the instructions that make int8 fast."""
+    capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
+    return any(capabilities.get(name) for name in ("avx512_vnni", "avx_vnni"))
 
 
 def use_int8(encoder: nn.Module) -> None:
-    """Have an encoder's linear maps computed in int8 when it parses; its weights stay."""
+    """Compute an encoder's linear maps in int8 when it parses; its weights stay."""
     if not is_available():
         raise HeadspanError(
             "int8 needs a processor with VNNI instructions, which this one lacks; use float32"
@@ -39,7 +39,7 @@ def use_int8(encoder: nn.Module) -> None:
 
 
 class Int8Linear(nn.Linear):
-    """A linear map whose weights are also there as int8, for tensors that need no gradient."""
+    """A linear map that also has its weights in int8, for tensors without gradient."""
 
     def __init__(self, linear: nn.Linear) -> None:
         with torch.device("meta"):
@@ -61,9 +61,9 @@ class Int8Linear(nn.Linear):
         scale = torch.empty(len(rows))
         _rounded[np.float32](_bits(rows), rows.numpy(), small.numpy(), _bits(scale), scale.numpy())
         sums = torch._int_mm(small, self._small)
-        found = torch.empty(sums.shape)
-        _scaled[np.float32](sums.numpy(), scale.numpy(), self._scale, self._bias, found.numpy())
-        return found.view(*x.shape[:-1], self.out_features)
+        output = torch.empty(sums.shape)
+        _scaled[np.float32](sums.numpy(), scale.numpy(), self._scale, self._bias, output.numpy())
+        return output.view(*x.shape[:-1], self.out_features)
 
     def _is_learning(self, x: Tensor) -> bool:
         return torch.is_grad_enabled() and (x.requires_grad or self.weight.requires_grad)
@@ -75,10 +75,10 @@ def _bits(x: Tensor) -> Any:
 
 @kernel(lambda _: types.void(_SUMS, _ROWS, array(types.int8, 2), _BITS, _ROW))
 def _rounded(bits: Any, rows: Any, small: Any, scale_bits: Any, scale: Any) -> None:
-    """Each row divided by its scale, its largest number / 127, and rounded.
+    """Divide each row by its scale, its largest number / 127, and round it.
 
-    `bits` are the rows, `scale_bits` the scales, as whole numbers: among positive floats their bits
-    have the order of the numbers, and LLVM makes vectors of the maximum of integers only.
+    `bits` are the rows, `scale_bits` the scales, as integers: the bits of positive floats have the
+    order of the numbers, and LLVM vectorises the maximum of integers only.
     """
     for i in range(len(rows)):
         top = np.int32(0)
@@ -89,14 +89,14 @@ def _rounded(bits: Any, rows: Any, small: Any, scale_bits: Any, scale: Any) -> N
         scale[i] = top_value / np.float32(127)
         factor = np.float32(127) / top_value
         for j in range(rows.shape[1]):
-            # to the nearest: what is cut off is positive
+            # to the nearest, since the truncated number is positive
             shifted = np.int32(rows[i, j] * factor + np.float32(128.5))
             small[i, j] = np.int8(shifted - np.int32(128))
 
 
 @kernel(lambda _: types.void(_SUMS, _ROW, _ROW, _ROW, _ROWS))
-def _scaled(sums: Any, row_scale: Any, column_scale: Any, bias: Any, found: Any) -> None:
+def _scaled(sums: Any, row_scale: Any, column_scale: Any, bias: Any, output: Any) -> None:
     for i in range(len(sums)):
         factor = row_scale[i]
         for j in range(sums.shape[1]):
-            found[i, j] = np.float32(sums[i, j]) * (factor * column_scale[j]) + bias[j]
+            output[i, j] = np.float32(sums[i, j]) * (factor * column_scale[j]) + bias[j]

@@ -7,14 +7,14 @@ from torch import Tensor, nn
 
 
 class SharedDropout(nn.Module):
-    """Dropout whose mask is drawn once a sentence and shared by all its positions."""
+    """Dropout whose mask is drawn once per sentence and shared by all its positions."""
 
     def __init__(self, rate: float) -> None:
         super().__init__()
         self.rate = rate
 
     def mask(self, sentences: int, size: int, like: Tensor) -> Tensor | None:
-        """A mask a sentence, (B, size), to be multiplied with; None when nothing is dropped."""
+        """One mask per sentence, (B, size), to multiply with; None when nothing is dropped."""
         if not self.training or not self.rate:
             return None
         keep = 1 - self.rate
@@ -27,7 +27,7 @@ class SharedDropout(nn.Module):
 
 
 class Projection(nn.Module):
-    """One layer of a multi-layer perceptron: linear, LeakyReLU; orthogonal at first."""
+    """One layer of a multi-layer perceptron: linear, LeakyReLU; initialised orthogonally."""
 
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__()
@@ -50,11 +50,7 @@ def with_one(x: Tensor) -> Tensor:
 
 
 class BiLSTM(nn.Module):
-    """Bidirectional LSTM layers, torch's fused ones, with shared dropout after each.
-
-    The backward direction reads every sentence turned round in its place, on padded sequences:
-    training is twice as fast as with torch's packed ones on a CPU.
-    """
+    """Bidirectional LSTM layers, torch's fused ones, with shared dropout after each."""
 
     def __init__(self, inputs: int, size: int, layers: int, dropout: float) -> None:
         super().__init__()
@@ -71,19 +67,28 @@ class BiLSTM(nn.Module):
         self.dropout = SharedDropout(dropout)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        """x: (B, N, D), lengths: (B,). Gives (B, N, 2·size), forward half first."""
-        n = lengths.to(x.device)[:, None]
-        place = torch.arange(x.shape[1], device=x.device)
-        turned = torch.where(place < n, n - 1 - place, place)
-        row = torch.arange(len(n), device=x.device)[:, None]
+        """x: (B, N, D), lengths: (B,). Returns (B, N, 2·size), forward half first."""
         for ahead, back in zip(self.ahead, self.back, strict=True):
-            x = torch.cat([ahead(x)[0], back(x[row, turned])[0][row, turned]], -1)
-            x = self.dropout(x)
+            x = self.dropout(both_directions(ahead, back, x, lengths))
         return x
 
 
+def both_directions(ahead: nn.Module, back: nn.Module, x: Tensor, lengths: Tensor) -> Tensor:
+    """The outputs of two LSTMs, (B, N, 2·size), the second of which reads sequences backwards.
+
+    x: (B, N, D), padded; lengths: (B,). Each sequence is reversed in its place: on a CPU, training
+    is twice as fast as with torch's packed sequences.
+    """
+    n = lengths.to(x.device)[:, None]
+    position = torch.arange(x.shape[1], device=x.device)
+    reversed_position = torch.where(position < n, n - 1 - position, position)
+    row = torch.arange(len(n), device=x.device)[:, None]
+    backwards = back(x[row, reversed_position])[0][row, reversed_position]
+    return torch.cat([ahead(x)[0], backwards], -1)
+
+
 class CharacterEncoder(nn.Module):
-    """A word's vector from its characters: embeddings, a convolution, the maximum over places."""
+    """A word's vector from its characters: embeddings, a convolution, the maximum over them."""
 
     WIDTH = 3
 
@@ -93,8 +98,8 @@ class CharacterEncoder(nn.Module):
         self.convolution = nn.Conv1d(32, size, self.WIDTH, padding=self.WIDTH // 2)
 
     def forward(self, characters: Tensor) -> Tensor:
-        """characters: (words, longest), 0 for padding. Gives (words, size)."""
-        places = characters.ne(0)
+        """characters: (words, longest), 0 for padding. Returns (words, size)."""
+        present = characters.ne(0)
         x = self.convolution(self.embedding(characters).transpose(1, 2))
-        x = x.masked_fill(~places[:, None], torch.finfo(x.dtype).min)
+        x = x.masked_fill(~present[:, None], torch.finfo(x.dtype).min)
         return activation(x.amax(2))

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from headspan.config import Model
+from headspan.config import ModelConfig
 from headspan.inference import Constraints, Structure, Trees
 from headspan.inference.pieces import Piece
-from headspan.nn.inputs import Inputs, Vocabularies, WordInputs
 from headspan.nn.layers import BiLSTM
 from headspan.nn.pretrained import PretrainedEncoder
 from headspan.nn.scorers import LabelScorer, fenceposts
 from headspan.nn.tagger import Tagger, tag_loss
 from headspan.nn.tree_scores import TreeScores
+from headspan.nn.word_vectors import Inputs, VocabularySizes, WordVectors
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.stages import stage
 from headspan.registries import LOSSES, SCORERS, STRUCTURES
@@ -29,7 +29,7 @@ _MOST_LAYERS = 100
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """What to learn; −1 behind the ends. Trees are projective."""
+    """The trees and tags to learn; −1 behind the ends. Trees are projective."""
 
     heads: Tensor
     """(B, N)"""
@@ -51,21 +51,8 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What is wanted beside the best trees."""
-
-    confidence: bool = False
-    temperature: float = 1.0
-    """By which scores are divided for confidences."""
-    k: int = 1
-    """How many of the best trees."""
-    constraints: Sequence[Constraints | None] | None = None
-    """A set or none for each sentence."""
-
-
-@dataclass(frozen=True, slots=True)
-class Parsed:
-    """One tree of every sentence of a batch; −1 behind the ends."""
+class PredictedTrees:
+    """One tree for every sentence of a batch; −1 behind the ends."""
 
     heads: NDArray[np.int64]
     """(B, N)"""
@@ -79,14 +66,14 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """All that was found for a batch."""
+    """The predictions for a batch."""
 
-    best: Parsed
+    best: PredictedTrees
     tags: list[NDArray[np.int64]]
     """(B, N) for every column that is predicted."""
     confidences: NDArray[np.float64] | None
-    """Of the best trees' arcs, (B, N); NaN where a sentence is too long."""
-    alternatives: list[Parsed] | None
+    """Probabilities of the best trees' arcs, (B, N); NaN where a sentence is too long."""
+    alternatives: list[PredictedTrees] | None
     """The k best trees of each sentence, the axis B being the rank."""
 
 
@@ -94,18 +81,21 @@ class Network(nn.Module):
     """Inputs, tagger, BiLSTM, scorers. `structure` decides which scorers there are."""
 
     def __init__(
-        self, model: Model, vocabularies: Vocabularies, encoder: nn.Module | None = None
+        self, model: ModelConfig, sizes: VocabularySizes, encoder: nn.Module | None = None
     ) -> None:
         super().__init__()
         pretrained = (
-            PretrainedEncoder(encoder, mix=model.encoder.layers == "mix", tuned=model.encoder.tuned)
+            PretrainedEncoder(
+                encoder, mix=model.encoder.layers == "mix", fine_tuned=model.encoder.fine_tuned
+            )
             if encoder is not None
             else None
         )
         if model.lstm_layers > _MOST_LAYERS:
             raise HeadspanError(f"model.lstm_layers is {model.lstm_layers}; at most {_MOST_LAYERS}")
         self.model = model
-        self.inputs = WordInputs(model, vocabularies, pretrained)
+        self.reserved = sizes.reserved
+        self.inputs = WordVectors(model, sizes, pretrained)
         size = self.inputs.size
         self.tagger = None
         if model.tagger.columns:
@@ -114,7 +104,7 @@ class Network(nn.Module):
             self.tagger = Tagger(
                 size,
                 model.tagger.size,
-                vocabularies.tags,
+                sizes.tags,
                 embedding=model.embeddings.tags if model.tagger.as_input else 0,
                 dropout=model.dropout,
             )
@@ -126,7 +116,7 @@ class Network(nn.Module):
         for piece in self.structure.pieces:
             scorer = SCORERS[piece.name](size, model.score_size, model.dropout)
             self.add_module(_module_name(piece), scorer)
-        self.labels = LabelScorer(size, model.label_size, len(vocabularies.labels), model.dropout)
+        self.labels = LabelScorer(size, model.label_size, sizes.labels, model.dropout)
 
     def context(self, inputs: Inputs) -> tuple[Tensor, list[Tensor]]:
         """c_0 … c_{n+1}, (B, N+2, 2H), and the scores of tags."""
@@ -152,31 +142,41 @@ class Network(nn.Module):
         return Loss(parse, label, tag)
 
     @torch.inference_mode()
-    def parse(self, inputs: Inputs, request: Request | None = None) -> Output:
-        """The best trees with their relations, the tags, and what else is wanted."""
-        wanted = request or Request()
+    def parse(
+        self,
+        inputs: Inputs,
+        *,
+        constraints: Sequence[Constraints | None] | None = None,
+        confidence: bool = False,
+        temperature: float = 1.0,
+        k: int = 1,
+    ) -> Output:
+        """The best trees with their relations, and tags.
+
+        constraints: one per sentence, or None for it. confidence: also give the probability of
+        every arc, from scores divided by the temperature. k: also give the k best trees.
+        """
         with stage("encode"):
             context, tags = self.context(inputs)
         n = inputs.lengths
         with stage("score"):
             scores = self.tree_scores(context, n)
         with stage("decode"):
-            trees = scores.best(wanted.constraints)
+            trees = scores.best(constraints)
         with stage("label"):
             best = self._labelled(context, trees, n)
         confidences = None
-        if wanted.confidence:
-            marginals = scores.arc_marginals(wanted.temperature)
+        if confidence:
+            marginals = scores.arc_marginals(temperature)
             word = np.arange(1, best.heads.shape[1] + 1)
             confidences = marginals[np.arange(len(n))[:, None], best.heads.clip(0), word]
         alternatives = None
-        if wanted.k > 1:
-            bounds = wanted.constraints or [None] * len(n)
+        if k > 1:
             alternatives = [
-                self._alternatives(context, scores, b, wanted.k, some)
-                for b, some in enumerate(bounds)
+                self._alternatives(context, scores, b, k, constraint)
+                for b, constraint in enumerate(constraints or [None] * len(n))
             ]
-        numbers = [(column[:, 1:-1, 2:].argmax(-1) + 2).cpu().numpy() for column in tags]
+        numbers = [self._numbers(column[:, 1:-1]) for column in tags]
         return Output(best, numbers, confidences, alternatives)
 
     def tree_scores(self, context: Tensor, n: Tensor) -> TreeScores:
@@ -186,19 +186,23 @@ class Network(nn.Module):
 
     def _alternatives(
         self, context: Tensor, scores: TreeScores, b: int, k: int, constraints: Constraints | None
-    ) -> Parsed:
+    ) -> PredictedTrees:
         trees = scores.k_best(b, k, constraints)
         count, n = len(trees.heads), int(scores.lengths[b])
         same = context[b, : n + 2].expand(count, -1, -1)
         return self._labelled(same, trees, torch.full((count,), n))
 
-    def _labelled(self, context: Tensor, trees: Trees, n: Tensor) -> Parsed:
+    def _labelled(self, context: Tensor, trees: Trees, n: Tensor) -> PredictedTrees:
         heads, spans = torch.from_numpy(trees.heads), torch.from_numpy(trees.spans)
         b, k = heads.ge(0).nonzero(as_tuple=True)
         scores = self._label_scores(context, heads, spans, b, k, n)
         labels = np.full(trees.heads.shape, -1, np.int64)
-        labels[b.numpy(), k.numpy()] = (scores[:, 2:].argmax(-1) + 2).cpu().numpy()
-        return Parsed(trees.heads, trees.spans, labels, trees.scores)
+        labels[b.numpy(), k.numpy()] = self._numbers(scores)
+        return PredictedTrees(trees.heads, trees.spans, labels, trees.scores)
+
+    def _numbers(self, scores: Tensor) -> NDArray[np.int64]:
+        """The numbers with the highest scores, along the last axis; no reserved ones."""
+        return (scores[..., self.reserved :].argmax(-1) + self.reserved).cpu().numpy()
 
     def _label_scores(
         self, context: Tensor, heads: Tensor, spans: Tensor, b: Tensor, k: Tensor, n: Tensor
@@ -207,14 +211,14 @@ class Network(nn.Module):
         device = context.device
         if self.model.labels_from == "words":
             vectors = context[:, :-1]
-        else:  # place 0, the root, has the span of the whole sentence
+        else:  # the root, at 0, has the span of the whole sentence
             posts = fenceposts(context)
             whole = torch.stack([torch.zeros_like(n), n], -1)[:, None]
             ends = torch.cat([whole, spans.clamp(min=0)], 1).to(device)
             row = torch.arange(len(n), device=device)[:, None]
             vectors = posts[row, ends[..., 1]] - posts[row, ends[..., 0]]
-        upper = heads[b, k].to(device)
-        scores: Tensor = self.labels(vectors, vectors, b.to(device), upper, (k + 1).to(device))
+        head = heads[b, k].to(device)
+        scores: Tensor = self.labels(vectors, vectors, b.to(device), head, (k + 1).to(device))
         return scores
 
 

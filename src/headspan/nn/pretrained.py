@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from headspan.nn.bert import Bert, is_plain_bert
 from headspan.nn.subwords import Subwords, SubwordTokenizer, special_numbers
-from headspan.plumbing.errors import HeadspanError, shown
-from headspan.plumbing.meta_device import outline
+from headspan.plumbing.errors import HeadspanError, first_line, shown
+from headspan.plumbing.meta_device import without_memory
 
 _FETCHING = frozenset(
     {"auto_map", "backbone", "kernel_config", "quantization_config", "use_kernels"}
@@ -23,24 +23,24 @@ _MOST_LAYERS, _LARGEST = 1000, 1 << 24
 
 
 class PretrainedEncoder(nn.Module):
-    """Vectors of words: the mean of their subwords' ones, from the last layer or a mix of all."""
+    """Vectors of words: the means of their subwords' vectors, of the last layer or a mix of all."""
 
-    def __init__(self, encoder: nn.Module, *, mix: bool, tuned: str) -> None:
+    def __init__(self, encoder: nn.Module, *, mix: bool, fine_tuned: str) -> None:
         super().__init__()
         config: Any = encoder.config
         self.encoder = encoder
         self.size: int = config.hidden_size
         table: nn.Module = encoder.get_input_embeddings()  # type: ignore[operator]
         self.subwords: int = len(table.weight)  # type: ignore[arg-type]
-        self.frozen = tuned == "none"
+        self.frozen = fine_tuned == "none"
         self.mix = nn.Parameter(torch.zeros(config.num_hidden_layers + 1)) if mix else None
         if self.frozen:
             encoder.requires_grad_(False)
-        elif tuned == "layers":
+        elif fine_tuned == "layers":
             table.requires_grad_(False)
 
     def train(self, mode: bool = True) -> PretrainedEncoder:
-        """A frozen encoder stays as it is, without dropout."""
+        """Set the mode; a frozen encoder stays without dropout."""
         super().train(mode)
         if self.frozen:
             self.encoder.eval()
@@ -55,8 +55,8 @@ class PretrainedEncoder(nn.Module):
                 f"the encoder knows {self.subwords}"
             )
         ids = subwords.ids.to(device)
-        places = torch.arange(ids.shape[1], device=device)
-        mask = places[None] < subwords.lengths.to(device)[:, None]
+        positions = torch.arange(ids.shape[1], device=device)
+        mask = positions[None] < subwords.lengths.to(device)[:, None]
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
             output = self.encoder(
                 input_ids=ids, attention_mask=mask.long(), output_hidden_states=self.mix is not None
@@ -76,29 +76,30 @@ class PretrainedEncoder(nn.Module):
 
 
 def load_pretrained(name: str) -> tuple[nn.Module, SubwordTokenizer]:
-    """An encoder and its tokenizer from a folder, from inside an installed package, or by hub name.
+    """An encoder and its tokenizer, from a folder, an installed package, or the hub.
 
-    Nothing executable is loaded: weights are safetensors, and no code comes with a model.
+    Nothing executable is loaded: weights are safetensors, and a model's code is not run.
     """
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
-    place = _place(name)
+    path = _path(name)
     try:
         with _quiet():
-            config = AutoConfig.from_pretrained(place, trust_remote_code=False)
+            config = AutoConfig.from_pretrained(path, trust_remote_code=False)
             tokenizer = AutoTokenizer.from_pretrained(
-                place, use_fast=True, add_prefix_space=True, trust_remote_code=False
+                path, use_fast=True, add_prefix_space=True, trust_remote_code=False
             )
             encoder = AutoModel.from_pretrained(
-                place,
+                path,
                 config=config,
                 use_safetensors=True,
                 trust_remote_code=False,
                 **_extra(config),
             )
     except (OSError, ValueError, KeyError) as error:
-        reason = str(error).strip().split("\n")[0]
-        raise HeadspanError(f"the encoder {name!r} cannot be loaded: {reason}") from error
+        raise HeadspanError(
+            f"the encoder {name!r} cannot be loaded: {first_line(error)}"
+        ) from error
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
         raise HeadspanError(f"the encoder {name!r} has no fast tokenizer")
@@ -108,7 +109,7 @@ def load_pretrained(name: str) -> tuple[nn.Module, SubwordTokenizer]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the reports and bars of transformers, for a while."""
+    """Silence the reports and progress bars of transformers."""
     from transformers.utils import logging
 
     before = logging.get_verbosity()
@@ -122,36 +123,36 @@ def _quiet() -> Iterator[None]:
 
 
 def empty_encoder(config: Any) -> nn.Module:
-    """An encoder as its configuration describes it, with weights still to be filled in."""
+    """An encoder from its configuration, whose weights are still to be loaded."""
     if not isinstance(config, dict):
         raise HeadspanError(f"the encoder's configuration is {shown(config)}; expected a table")
     if is_plain_bert(config):
-        with outline():  # no memory before the weights are seen to fit
+        with without_memory():  # until the weights are known to fit
             return Bert(config)
     from transformers import AutoConfig, AutoModel
 
     try:
         table = _harmless(config)
-        made = AutoConfig.for_model(table.pop("model_type", None), **table)
-        found: Any = AutoModel._model_mapping[type(made)]
-        kind = found[0] if isinstance(found, tuple) else found
-        if made.sub_configs or kind.main_input_name != "input_ids":
-            raise HeadspanError(f"the encoder {made.model_type!r} is not one of text alone")
+        parsed = AutoConfig.for_model(table.pop("model_type", None), **table)
+        classes: Any = AutoModel._model_mapping[type(parsed)]
+        first = classes[0] if isinstance(classes, tuple) else classes
+        if parsed.sub_configs or first.main_input_name != "input_ids":
+            raise HeadspanError(f"the encoder {parsed.model_type!r} does not read text alone")
         encoder: nn.Module = AutoModel.from_config(  # type: ignore[no-untyped-call]
-            made, trust_remote_code=False, **_extra(made)
+            parsed, trust_remote_code=False, **_extra(parsed)
         )
         return encoder
     except HeadspanError:
         raise
-    except Exception as error:  # a stranger's numbers in code that expects its own
-        reason = shown(str(error).strip().split("\n")[0], 200)
+    except Exception as error:  # transformers does not expect numbers from strangers
+        reason = shown(first_line(error), 200)
         raise HeadspanError(f"the encoder's configuration cannot be used: {reason}") from error
 
 
 def _harmless(config: dict[str, Any]) -> dict[str, Any]:
-    """A configuration without what would fetch or run something; raises for absurd numbers.
+    """A configuration without keys that fetch or run code; raises for absurd numbers.
 
-    transformers takes kernels from the hub where an attention's implementation names one.
+    transformers fetches a kernel from the hub if the attention's implementation names one.
     """
     table = {
         key: value
@@ -172,15 +173,15 @@ def encoder_table(encoder: nn.Module) -> dict[str, Any]:
 
 
 def positions(config: Any) -> int:
-    """How many subwords, start and end included, the encoder takes at a time."""
+    """The number of subwords, with start and end, that the encoder takes at a time."""
     most: int = getattr(config, "max_position_embeddings", None) or 512
-    # RoBERTa and its family number positions from pad + 1 on
+    # RoBERTa and its family number positions from pad + 1
     offset = (config.pad_token_id or 0) + 1 if "roberta" in config.model_type else 0
     return most - offset
 
 
 def _extra(config: Any) -> dict[str, Any]:
-    """Leave the pooler out where there is one: its weights would never be used."""
+    """Arguments that leave out the pooler, whose weights would never be used."""
     return (
         {"add_pooling_layer": False}
         if config.model_type in ("bert", "roberta", "xlm-roberta")
@@ -188,14 +189,14 @@ def _extra(config: Any) -> dict[str, Any]:
     )
 
 
-def _place(name: str) -> str:
+def _path(name: str) -> str:
     if name.startswith("python:"):
         package, _, folder = name.removeprefix("python:").partition("/")
-        found = find_spec(package)
-        if found is None or not found.submodule_search_locations:
+        spec = find_spec(package)
+        if spec is None or not spec.submodule_search_locations:
             raise HeadspanError(
                 f"the encoder {name!r} needs the Python package {package}, which is not installed; "
-                "the one of configs/en.toml comes with pip install 'headspan[train]'"
+                "the encoder of configs/en.toml comes with pip install 'headspan[train]'"
             )
-        return str(Path(found.submodule_search_locations[0]) / folder)
+        return str(Path(spec.submodule_search_locations[0]) / folder)
     return name

@@ -1,4 +1,4 @@
-"""Words into the subwords of a pretrained encoder, in windows that it can take."""
+"""Words into the subwords of a pretrained encoder, in windows of its size."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from torch import Tensor
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.limits import LONGEST_FORM
 
-_CACHED_WORDS, _CACHED_CHARACTERS = 100_000, 100  # so many words, none of which is longer
+_CACHED_WORDS, _CACHED_CHARACTERS = 100_000, 100  # the most words, and their longest length
 _SMALLEST_WINDOW = 3  # start, a subword, end
 _SPECIAL = ("start", "end", "unknown", "mask", "pad", "window")
 
 
 @dataclass(frozen=True, slots=True)
 class Subwords:
-    """The subwords of a batch of sentences, in windows, and where each word's are.
+    """The subwords of a batch of sentences, in windows, and the words that they belong to.
 
     ids: (windows, longest), padded. lengths: (windows,).
-    pieces: the places, in ids flattened, of all subwords that words are made of; owners: for each
-    the place of its word in a flattened (B, N+2), where <bos> is 0 and <eos> n+1 of a sentence.
+    pieces: the positions, in the flattened ids, of the subwords of all words; owners: for each of
+    them the position of its word in a flattened (B, N+2), where a sentence has <bos> at 0 and
+    <eos> at n+1.
     """
 
     ids: Tensor
@@ -35,10 +36,10 @@ class Subwords:
 
 
 class SubwordTokenizer:
-    """Turns words into subwords one by one and remembers them.
+    """Turns words into subwords one by one, with a cache.
 
-    A word that the tokenizer makes nothing of is the unknown subword; one with more subwords than a
-    window has places for is cut.
+    A word for which the tokenizer has no subwords is the unknown subword; one with more subwords
+    than fit a window is cut.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class SubwordTokenizer:
     def from_json(cls, tokenizer: str, special: Any) -> SubwordTokenizer:
         """A tokenizer from the text of its tokenizer.json and its special numbers."""
         if not isinstance(special, dict) or not all(type(special.get(n)) is int for n in _SPECIAL):
-            raise HeadspanError("the tokenizer's special numbers are not there")
+            raise HeadspanError("the tokenizer's special numbers are missing")
         if min(special[name] for name in _SPECIAL) < 0 or special["window"] < _SMALLEST_WINDOW:
             raise HeadspanError("the tokenizer's special numbers are too small")
         try:
@@ -89,23 +90,23 @@ class SubwordTokenizer:
         return known
 
     def count(self, forms: Sequence[str]) -> int:
-        """How many subwords a sentence has, with its start and end."""
+        """The number of subwords of a sentence, with its start and end."""
         return 2 + sum(len(self.word(form)) for form in forms)
 
     def encode(
-        self, sentences: Sequence[Sequence[str]], width: int, hidden: Tensor | None = None
+        self, sentences: Sequence[Sequence[str]], width: int, masked: Tensor | None = None
     ) -> Subwords:
         """The subwords of a batch whose words lie in a (B, width) grid, width = N + 2.
 
-        hidden: (B, width), true for the words that are replaced by the mask.
+        masked: (B, width), true for words whose subwords are masked.
         """
         rows: list[list[int]] = []
         pieces: list[tuple[int, int]] = []
         owners: list[int] = []
         for b, forms in enumerate(sentences):
             words = [self.word(form) for form in forms]
-            if hidden is not None:
-                for k in hidden[b, 1 : len(words) + 1].nonzero().flatten().tolist():
+            if masked is not None:
+                for k in masked[b, 1 : len(words) + 1].nonzero().flatten().tolist():
                     words[k] = [self.mask] * len(words[k])
             for first, last, own_first, own_last in _windows([len(w) for w in words], self.window):
                 row = [self.start]
@@ -114,8 +115,8 @@ class SubwordTokenizer:
                     owners.append(b * width)
                 for k in range(first, last):
                     if own_first <= k < own_last:
-                        places = range(len(row), len(row) + len(words[k]))
-                        pieces.extend((len(rows), place) for place in places)
+                        positions = range(len(row), len(row) + len(words[k]))
+                        pieces.extend((len(rows), position) for position in positions)
                         owners.extend([b * width + k + 1] * len(words[k]))
                     row.extend(words[k])
                 row.append(self.end)
@@ -130,15 +131,16 @@ class SubwordTokenizer:
         return Subwords(
             ids,
             torch.tensor([len(row) for row in rows]),
-            torch.tensor([r * longest + place for r, place in pieces]),
+            torch.tensor([r * longest + position for r, position in pieces]),
             torch.tensor(owners),
         )
 
 
 def _windows(sizes: list[int], window: int) -> list[tuple[int, int, int, int]]:
-    """Windows of words (first, last) with the words (own_first, own_last) that take their vectors
-    from them; words are never cut. One window if all fits; else they overlap by half, and each word
-    belongs to the window in which it is furthest from the edges.
+    """Windows of words (first, last), with the words (own_first, own_last) whose vectors they give.
+
+    One window if all words fit; else windows overlap by half, and each word belongs to the one in
+    which it is furthest from the edges. Words are never cut.
     """
     room = window - 2
     if sum(sizes) <= room:
@@ -169,7 +171,7 @@ def _windows(sizes: list[int], window: int) -> list[tuple[int, int, int, int]]:
 
 
 def special_numbers(tokenizer: Any, positions: int) -> dict[str, int]:
-    """The special numbers of a transformers tokenizer whose encoder takes so many positions."""
+    """The special numbers of a transformers tokenizer, for an encoder with this many positions."""
     start = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
     end = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
     pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0

@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from headspan.model.vocabulary import Vocabulary
 from headspan.nn.layers import Projection, SharedDropout
 
 
 class Tagger(nn.Module):
-    """Scores of the tags of several columns; with an embedding size, also what the tags mean.
+    """Scores of the tags of several columns; with an embedding size, also vectors of the tags.
 
-    What the parser sees of a word's tags is the mean of their embeddings, weighted by their
+    The parser sees a word's tags as the mean of their embeddings, weighted by their
     probabilities: it learns from doubt as well, and gradients reach the tagger.
+
+    tags: the size of each column's vocabulary.
     """
 
     def __init__(
         self,
         inputs: int,
         size: int,
-        columns: Mapping[str, Vocabulary],
+        tags: Sequence[int],
         *,
         embedding: int,
         dropout: float,
     ) -> None:
         super().__init__()
         self.layer = Projection(inputs, size)
-        self.scores = nn.ModuleList(nn.Linear(size, len(v)) for v in columns.values())
+        self.scores = nn.ModuleList(nn.Linear(size, count) for count in tags)
         self.embeddings = nn.ModuleList(
-            nn.Linear(len(v), embedding, bias=False) for v in columns.values() if embedding
+            nn.Linear(count, embedding, bias=False) for count in tags if embedding
         )
         for parameter in self.embeddings.parameters():
             nn.init.normal_(parameter)  # as nn.Embedding does: the tags are one-hot, nearly
@@ -40,7 +41,7 @@ class Tagger(nn.Module):
         self.dropout = SharedDropout(dropout)
 
     def forward(self, x: Tensor) -> list[Tensor]:
-        """x: (B, N+2, inputs). Gives the scores of each column, (B, N+2, numbers)."""
+        """x: (B, N+2, inputs). Returns the scores of each column, (B, N+2, numbers)."""
         hidden = self.dropout(self.layer(x))
         return [score(hidden) for score in self.scores]
 
@@ -54,7 +55,7 @@ class Tagger(nn.Module):
 
 
 def tag_loss(scores: Sequence[Tensor], gold: Sequence[Tensor]) -> Tensor:
-    """Cross-entropy, summed over words and columns. gold: (B, N) a column, −1 behind the ends."""
+    """Cross-entropy, summed over words and columns. gold: (B, N) per column, −1 behind the ends."""
     losses = [
         functional.cross_entropy(
             column[:, 1:-1].transpose(1, 2),

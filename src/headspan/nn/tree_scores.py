@@ -105,7 +105,7 @@ class TreeScores:
         longest = int(self.lengths.max())
         out = np.full((len(self.lengths), longest + 1, longest + 1), np.nan)
         for b, n in enumerate(self.lengths.tolist()):
-            if n <= limits.LONGEST_WHOLE:
+            if n <= limits.LONGEST_DENSE:
                 out[b, : n + 1, : n + 1] = self.sentences([b])._arc_marginals(temperature)[0]
         return out
 
@@ -128,10 +128,10 @@ class TreeScores:
     def _bounded_dense(self) -> list[Tensor]:
         """The dense scores; raises HeadspanError if a sentence is too long for them."""
         for n in self.lengths.tolist():
-            if n > limits.LONGEST_WHOLE:
+            if n > limits.LONGEST_DENSE:
                 raise HeadspanError(
                     f"a sentence of {n:,} words; constraints and the k best trees go up to "
-                    f"{limits.LONGEST_WHOLE}"
+                    f"{limits.LONGEST_DENSE}"
                 )
         return self.dense()
 

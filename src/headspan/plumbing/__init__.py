@@ -1,1 +1,1 @@
-"""What every part of headspan stands on: errors, files, limits, memory, timing."""
+"""The foundation of every part of headspan: errors, files, limits, memory, timing."""

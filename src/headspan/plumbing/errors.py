@@ -1,10 +1,23 @@
-"""The one exception type that a user of headspan has to know."""
+"""The one exception type that a user of headspan has to know, and what its messages are made of."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, get_args
 
 
 class HeadspanError(Exception):
-    """Something a user gave to headspan cannot be used; the message says what and why."""
+    """Something that a user gave to headspan cannot be used; the message says what and why."""
+
+
+@contextmanager
+def naming(where: str) -> Iterator[None]:
+    """Begin the messages of errors raised here with a name, such as that of a file."""
+    try:
+        yield
+    except HeadspanError as error:
+        if str(error).startswith(where):
+            raise
+        raise HeadspanError(f"{where}: {error}") from error
 
 
 def check_choice(name: str, value: Any, choices: Any) -> None:
@@ -18,7 +31,7 @@ def check_choice(name: str, value: Any, choices: Any) -> None:
 
 
 def shown(value: Any, most: int = 40) -> str:
-    """What was found, for a message: quoted, control characters escaped, never long."""
+    """A value for a message: quoted, control characters escaped, never long."""
     if isinstance(value, str):
         return repr(value if len(value) <= most else value[:most] + "…")
     try:
@@ -29,5 +42,10 @@ def shown(value: Any, most: int = 40) -> str:
 
 
 def named(name: str, most: int = 80) -> str:
-    """A name that a file gave, for a message: as it is, but no control characters, never long."""
+    """A name from a file, for a message: without quotes, control characters escaped, never long."""
     return shown(name, most)[1:-1]
+
+
+def first_line(error: Exception) -> str:
+    """The first line of another library's message."""
+    return str(error).strip().split("\n")[0]

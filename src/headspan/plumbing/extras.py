@@ -1,4 +1,4 @@
-"""What only some of headspan needs, and how to install it where it is missing."""
+"""Libraries that only parts of headspan need, and how to install them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from headspan.plumbing.errors import HeadspanError
 
 @contextmanager
 def needed_for(doing: str, *, extra: str) -> Iterator[None]:
-    """Around the imports that an extra brings; raises HeadspanError where one of them fails.
+    """Wrap imports that an extra provides; raises HeadspanError if one of them fails.
 
         with needed_for("drawing PNG and PDF", extra="plot"):
             import matplotlib
 
-    doing: what cannot be done without them.
+    doing: what they are needed for.
     """
     try:
         yield
     except ImportError as error:
         library = (error.name or "a library").partition(".")[0]
-        # one that is there, but too old, or half installed, must not be called missing
+        # a library that is too old, or half installed, must not be called missing
         absent = isinstance(error, ModuleNotFoundError) and error.name == library
         why = "is not installed" if absent else f"cannot be imported ({error})"
         raise HeadspanError(

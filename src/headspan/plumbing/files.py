@@ -1,4 +1,4 @@
-"""Opening what is read and putting in place what is written, whole or not at all."""
+"""Opening files to read, and writing files and folders whole or not at all."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _MARKS = _GZIP, _XZ, _BZIP2, _ZSTD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"BZh", b"\x2
 PathLike: TypeAlias = str | os.PathLike[str]
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError)
-"""What reading a file, plain or compressed, may raise."""
+"""The errors that reading a file, plain or compressed, may raise."""
 
 
 def open_input(path: PathLike, opened: ExitStack) -> BinaryIO:
-    """The bytes of a file, or of standard input for `-`; what is compressed is unpacked on the way.
+    """The bytes of a file, or of standard input for `-`, decompressed if need be.
 
-    Compression is seen from the first bytes, so it works for standard input too. `opened` closes
-    what was opened.
+    Compression is recognised by the first bytes, so it works for standard input too. `opened`
+    closes the files.
     """
     if path == "-" and sys.stdin is None:
         raise HeadspanError("standard input is closed")
@@ -42,16 +42,16 @@ def open_input(path: PathLike, opened: ExitStack) -> BinaryIO:
             return decompressed(sys.stdin.buffer, opened)
         return decompressed(opened.enter_context(Path(path).open("rb")), opened)
     except (OSError, ValueError) as error:
-        raise HeadspanError(f"{input_name(path)}: cannot be read: {reason(error)}") from error
+        raise unreadable(path, error) from error
 
 
 def input_name(path: PathLike) -> str:
-    """What messages call a file that is read."""
+    """The name of an input file in messages."""
     return "standard input" if path == "-" else os.fspath(path)
 
 
 def is_text(stream: object) -> bool:
-    """Whether an open file holds text rather than bytes; wrappers such as tempfile's count too."""
+    """Return whether an open file, or a wrapper such as tempfile's, holds text, not bytes."""
     if isinstance(stream, io.TextIOBase):
         return True
     if isinstance(stream, io.IOBase) or not hasattr(stream, "mode"):
@@ -60,7 +60,7 @@ def is_text(stream: object) -> bool:
 
 
 def decompressed(stream: BinaryIO, opened: ExitStack) -> BinaryIO:
-    """The stream, unpacked if its first bytes say that it is gzip, xz, bzip2 or zstd."""
+    """The stream, decompressed if its first bytes are those of gzip, xz, bzip2 or zstd."""
     if not hasattr(stream, "peek"):
         if not isinstance(stream, io.RawIOBase | io.BufferedIOBase):
             return stream
@@ -69,9 +69,9 @@ def decompressed(stream: BinaryIO, opened: ExitStack) -> BinaryIO:
         stream = cast(BinaryIO, buffered)
     start = cast(io.BufferedReader, stream).peek(len(_XZ))
     if start and any(mark.startswith(start) for mark in _MARKS) and start not in _MARKS:
-        # a pipe may bring the first bytes one by one
+        # a pipe may deliver the first bytes one by one
         start = stream.read(len(_XZ))
-        stream = cast(BinaryIO, io.BufferedReader(_Again(start, stream)))
+        stream = cast(BinaryIO, io.BufferedReader(_Replayed(start, stream)))
     if start.startswith(_GZIP):
         return cast(BinaryIO, opened.enter_context(gzip.open(stream)))
     if start.startswith(_XZ):
@@ -79,12 +79,12 @@ def decompressed(stream: BinaryIO, opened: ExitStack) -> BinaryIO:
     if start.startswith(_BZIP2):
         return cast(BinaryIO, opened.enter_context(bz2.open(stream)))
     if start.startswith(_ZSTD):
-        return _unpacked_zstd(stream)
+        return _decompressed_zstd(stream)
     return stream
 
 
-class _Again(io.RawIOBase):
-    """A stream with the bytes in front of it that were read already; closing it closes nothing."""
+class _Replayed(io.RawIOBase):
+    """A stream preceded by the bytes already read from it; closing it closes nothing."""
 
     def __init__(self, start: bytes, stream: BinaryIO) -> None:
         self._start = start
@@ -95,24 +95,24 @@ class _Again(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         stream = cast(io.BufferedReader, self._stream)
-        found = self._start[: len(buffer)] or stream.read1(len(buffer))
+        data = self._start[: len(buffer)] or stream.read1(len(buffer))
         self._start = self._start[len(buffer) :]
-        buffer[: len(found)] = found
-        return len(found)
+        buffer[: len(data)] = data
+        return len(data)
 
 
-def _unpacked_zstd(stream: BinaryIO) -> BinaryIO:
-    with needed_for("unpacking zstd", extra="parquet"):
+def _decompressed_zstd(stream: BinaryIO) -> BinaryIO:
+    with needed_for("decompressing zstd", extra="parquet"):
         from pyarrow import CompressedInputStream
     return cast(BinaryIO, io.BufferedReader(CompressedInputStream(stream, "zstd")))
 
 
 @contextmanager
 def open_output(path: PathLike, *, overwrite: bool = True) -> Iterator[BinaryIO]:
-    """A place for bytes that appears under its name only when it is complete.
+    """A file to write, which appears under its name only when it is complete.
 
-    What is written goes to a hidden file beside it, which is renamed at the end; after an error or
-    Ctrl-C the old file is as it was. `-` is standard output; a device or pipe is written directly;
+    Bytes go to a hidden file beside it, which is renamed at the end; after an error or Ctrl-C the
+    old file is as it was. `-` is standard output; a device or pipe is written directly;
     names that end in `.gz` or `.xz` are compressed.
     """
     if path == "-":
@@ -133,7 +133,7 @@ def open_output(path: PathLike, *, overwrite: bool = True) -> Iterator[BinaryIO]
             yield device
         return
     if mode is not None and not overwrite:
-        raise HeadspanError(f"{os.fspath(path)}: exists already; --force writes over it")
+        raise HeadspanError(f"{os.fspath(path)}: exists already; --force overwrites it")
     with _placed(target, path) as temporary, _opened(temporary, path, "xb") as file:
         with _compressed(file, Path(path).suffix) as stream:
             yield stream
@@ -142,11 +142,11 @@ def open_output(path: PathLike, *, overwrite: bool = True) -> Iterator[BinaryIO]
 
 @contextmanager
 def placed(path: PathLike) -> Iterator[Path]:
-    """A hidden name at which to make a file or a folder that then takes its own name, whole.
+    """A hidden name under which to make a file or folder that then gets its real name, whole.
 
-    What was there before is replaced; after an error it is as it was. An OSError of the block is
-    taken to be one of writing. Where a system cannot let two folders change places (Linux can), a
-    process that is killed at that very moment leaves the old one beside, as `.headspan-….old`.
+    An old one is replaced; after an error it is as it was. An OSError in the block is taken for an
+    error of writing. On a system that cannot exchange two folders (Linux can), a process that is
+    killed at that very moment leaves the old one beside it, as `.headspan-….old`.
     """
     with _placed(Path(os.path.realpath(path)), path) as temporary:
         try:
@@ -169,7 +169,7 @@ def _placed(target: Path, name: PathLike) -> Iterator[Path]:
 
 
 def _put(temporary: Path, target: Path) -> None:
-    """Sync what was made, and give it its name."""
+    """Sync a file or folder, and give it its real name."""
     if not temporary.is_dir():
         sync(temporary)
         if target.exists():
@@ -193,7 +193,7 @@ def _put(temporary: Path, target: Path) -> None:
 
 
 def _exchanged(one: Path, other: Path) -> bool:
-    """Let two names change places in one step; False where that cannot be."""
+    """Exchange two names in one step; False where the system cannot."""
     if sys.platform == "win32":
         return False
     rename = getattr(ctypes.CDLL(None), "renameat2", None)
@@ -203,8 +203,8 @@ def _exchanged(one: Path, other: Path) -> bool:
 
 
 def sync(path: Path) -> None:
-    """Make sure that a file, or the names in a folder, outlive a power failure."""
-    if sys.platform == "win32":  # syncs neither a folder nor a file that is open for reading
+    """Make sure that a file, or the names in a folder, survive a power failure."""
+    if sys.platform == "win32":  # syncs neither folders nor files open for reading
         return
     handle = os.open(path, os.O_RDONLY)
     try:
@@ -221,10 +221,10 @@ def _remove(path: Path) -> None:
 
 
 class _File(io.FileIO):
-    """A file that says what it is for when it cannot be written."""
+    """A file whose errors of writing name the file that it will become."""
 
     def __init__(self, path: Path, name: PathLike, mode: str) -> None:
-        self.meant = name
+        self.final_name = name
         super().__init__(path, mode)
 
     def write(self, data: Any) -> int:
@@ -233,7 +233,7 @@ class _File(io.FileIO):
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise _unwritable(self.meant, error) from error
+            raise _unwritable(self.final_name, error) from error
 
 
 def _opened(path: Path, name: PathLike, mode: str) -> BinaryIO:
@@ -249,7 +249,7 @@ def _unwritable(path: PathLike, error: OSError) -> HeadspanError:
 
 @contextmanager
 def _compressed(file: IO[bytes], suffix: str) -> Iterator[BinaryIO]:
-    if suffix == ".gz":  # no name and no time inside: equal content gives equal bytes
+    if suffix == ".gz":  # without name and time: equal content gives equal bytes
         with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
             yield cast(BinaryIO, packed)
     elif suffix == ".xz":
@@ -259,6 +259,11 @@ def _compressed(file: IO[bytes], suffix: str) -> Iterator[BinaryIO]:
         yield cast(BinaryIO, file)
 
 
+def unreadable(path: PathLike, error: Exception) -> HeadspanError:
+    """The error for a file that cannot be read."""
+    return HeadspanError(f"{input_name(path)}: cannot be read: {reason(error)}")
+
+
 def reason(error: Exception) -> str:
-    """Why something could not be read or written, for a message."""
+    """Why a file could not be read or written, for a message."""
     return (getattr(error, "strerror", None) or str(error)).lower()

@@ -6,23 +6,23 @@ from headspan.plumbing.errors import HeadspanError
 
 LONGEST = 2_000
 """Words of the longest sentence that is parsed or drawn. Its best tree takes less than 1 GB, but
-the time for it grows with the third power of the words: twice as many would take minutes."""
-LONGEST_WHOLE = 400
-"""Words of the longest sentence all of whose scores are made at once, which sums, the k best trees,
-constraints and the structure `joint` need."""
+the time grows with the third power of the words: twice as many would take minutes."""
+LONGEST_DENSE = 400
+"""Words of the longest sentence with dense scores, which sums, the k best trees, constraints and
+the structure `joint` need."""
 LONGEST_FORM = 10_000
 """Characters of a word that an encoder sees; the rest is left out."""
 
 
-def check_parsed(words: int, name: str, *, whole: bool = False) -> None:
+def check_parsed(words: int, name: str, *, dense: bool = False) -> None:
     """Raise HeadspanError if a sentence is too long to be parsed. name: which sentence it is.
 
-    whole: whether all its scores are needed at once.
+    dense: whether it needs dense scores.
     """
-    most = LONGEST_WHOLE if whole else LONGEST
+    most = LONGEST_DENSE if dense else LONGEST
     if words > most:
         raise HeadspanError(
-            f"{name} has {words:,} words; at most {most:,} are parsed: divide it (one sentence a "
+            f"{name} has {words:,} words; at most {most:,} are parsed: divide it (one sentence per "
             "line, or text for the model to segment), or leave it out, as `headspan corpus` does"
         )
 

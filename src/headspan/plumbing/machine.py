@@ -1,9 +1,10 @@
-"""The cores and the memory that this process may use, within the limits of a container."""
+"""The cores and the memory that this process may use, and the ends of other processes."""
 
 from __future__ import annotations
 
 import math
 import os
+import signal
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -43,3 +44,8 @@ def memory() -> tuple[int, int]:
         used = int((_CGROUP / "memory.current").read_text(encoding="ascii"))
         total, free = min(total, limit), min(free, limit - used)
     return total, free
+
+
+def exit_reason(code: int) -> str:
+    """Describe how a process ended, from its exit code, which is negative for a signal."""
+    return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"

@@ -1,4 +1,4 @@
-"""Memory that is free but kept."""
+"""Free memory that the C library keeps."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 def give_back() -> None:
     """Return free memory to the system, where the C library can.
 
-    Batches are of all sizes, and what they leave lies scattered over the heap, where it is free but
-    counts: a process that parses for hours would slowly grow.
+    Batches are of all sizes and leave free memory scattered over the heap, where it still counts: a
+    process that parses for hours would slowly grow.
     """
     if (trim := _malloc_trim()) is not None:
         trim(0)
@@ -20,7 +20,7 @@ def give_back() -> None:
 
 @cache
 def _malloc_trim() -> Any:
-    """The function of glibc, or None."""
+    """The function of glibc, or None without glibc."""
     if not sys.platform.startswith("linux"):
         return None
     return getattr(ctypes.CDLL(None), "malloc_trim", None)

@@ -1,4 +1,4 @@
-"""Networks without memory and without numbers, for weights that are there already."""
+"""Building modules without memory and without numbers, for weights that exist already."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _DRAWING = {Tensor.normal_, Tensor.uniform_}
 
 
 @contextmanager
-def outline() -> Iterator[None]:
-    """What is made here is on the device `meta`: it has shapes, and takes what it is given."""
-    with torch.device("meta"), _Undrawn():
+def without_memory() -> Iterator[None]:
+    """Build modules on the device `meta`: they have shapes, and take the weights they are given."""
+    with torch.device("meta"), _WithoutRandomNumbers():
         yield
 
 
-class _Undrawn(TorchFunctionMode):
-    """Leaves out random numbers: drawing those that are replaced took longer than all the rest."""
+class _WithoutRandomNumbers(TorchFunctionMode):
+    """Skips random initialisation: drawing numbers that are replaced took longer than the rest."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
-        given = kwargs or {}
+        options = kwargs or {}
         if func in _DRAWING or getattr(func, "__module__", None) == "torch.nn.init":
-            return args[0] if args else given["tensor"]
-        return func(*args, **given)
+            return args[0] if args else options["tensor"]
+        return func(*args, **options)

@@ -1,4 +1,4 @@
-"""How long the stages of parsing take, for whoever asks; nobody asks and it costs nothing."""
+"""Timing the stages of parsing; costs nothing unless it is switched on."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from contextvars import ContextVar
 
 
 class Stopwatch:
-    """Seconds a stage. The time of a stage inside another counts for the inner one only.
+    """Seconds per stage. The time of a stage inside another counts for the inner one only.
 
-    settle: is called before the clock is read, to wait for a device that works on its own.
+    settle: is called before the clock is read, to wait for a device that works asynchronously.
     """
 
     def __init__(self, settle: Callable[[], object] | None = None) -> None:
@@ -43,7 +43,7 @@ _watch: ContextVar[Stopwatch | None] = ContextVar("watch", default=None)
 
 @contextmanager
 def stage(name: str) -> Iterator[None]:
-    """What runs inside belongs to this stage."""
+    """Count the time of the block for this stage."""
     watch = _watch.get()
     if watch is None:
         yield
@@ -57,7 +57,7 @@ def stage(name: str) -> Iterator[None]:
 
 @contextmanager
 def timed(settle: Callable[[], object] | None = None) -> Iterator[Stopwatch]:
-    """Measure the stages of all that runs inside, in this thread."""
+    """Measure the stages inside the block, in this thread."""
     watch = Stopwatch(settle)
     token = _watch.set(watch)
     try:

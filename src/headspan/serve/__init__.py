@@ -1,7 +1,8 @@
-"""The HTTP service and its page. Needs the extra `serve`.
+"""The HTTP service and its page; needs the extra `serve`.
 
-from headspan.serve import Limits, create_app
-app = create_app(headspan.load())      # any ASGI server runs it
+from headspan.serve import create_app
+
+app = create_app(headspan.load())  # any ASGI server runs it
 """
 
 from headspan.plumbing.extras import needed_for

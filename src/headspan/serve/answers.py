@@ -7,87 +7,89 @@ from typing import Any
 
 from headspan import conllu
 from headspan.conllu import Sentence
+from headspan.model.parse_options import ParseOptions
 from headspan.model.parse_result import Parse
 from headspan.model.parser import Parser
 from headspan.plumbing.errors import HeadspanError
 from headspan.render import arcs_svg, spans_svg
 from headspan.render.drawable import Drawable
-from headspan.serve.batcher import Job, Wanted
+from headspan.serve.batcher import ParseJob
 from headspan.serve.constraint_schema import read_constraints
-from headspan.serve.request_limits import Limits, RefusalError, within
+from headspan.serve.request_limits import Limits, Refusal, RefusalError, within
 from headspan.serve.schemas import ParseRequest
 
-_LETTERS = 4  # of a text's word, to guess how many words it has
+_CHARACTERS_PER_WORD = 4  # to guess how many words a text has
 
 
-def make_job(asked: ParseRequest, parser: Parser, limits: Limits) -> Job:
-    """What a request asks for, as work for the batcher; raises RefusalError.
+def make_job(request: ParseRequest, parser: Parser, limits: Limits) -> ParseJob:
+    """Turn a request into work for the batcher; raises RefusalError.
 
-    Sentences are checked at once, those of a raw text when they have been found.
+    Sentences are checked at once; those of a raw text, when it has been segmented.
     """
-    wanted = Wanted(asked.confidence, asked.best, asked.retag)
-    constraints = read_constraints(asked.constraints, limits)
-    if asked.text is not None:
-        words = min(len(asked.text) // _LETTERS + 1, limits.words)
-        found = within(parser.sentences([asked.text], lines=asked.lines), limits)
-        return Job(found, words, wanted, constraints)
-    if asked.words is not None:
-        given = within(map(Sentence.from_words, asked.words), limits)
+    wanted = ParseOptions(request.confidence, request.best, request.retag)
+    constraints = read_constraints(request.constraints, limits)
+    if request.text is not None:
+        words = min(len(request.text) // _CHARACTERS_PER_WORD + 1, limits.words)
+        segmented = within(parser.sentences([request.text], lines=request.lines), limits)
+        return ParseJob(segmented, words, wanted, constraints)
+    if request.words is not None:
+        checked = within(map(Sentence.from_words, request.words), limits)
     else:
-        given = within(conllu.parse(asked.conllu or ""), limits)
+        checked = within(conllu.parse(request.conllu or ""), limits)
     try:
-        sentences = list(given)
+        sentences = list(checked)
     except HeadspanError as error:
-        raise RefusalError(422, f"conllu: {error}") from None
-    return Job(sentences, sum(map(len, sentences)), wanted, constraints)
+        raise RefusalError(Refusal.UNUSABLE, f"conllu: {error}") from None
+    return ParseJob(sentences, sum(map(len, sentences)), wanted, constraints)
 
 
-def make_answer(asked: ParseRequest, parses: list[Parse], limits: Limits) -> bytes:
-    """The body of an answer; raises RefusalError."""
+def make_answer(request: ParseRequest, parses: list[Parse], limits: Limits) -> bytes:
+    """Make the body of an answer; raises RefusalError."""
     try:
-        return _answer(asked, parses, limits)
-    except HeadspanError as error:  # what cannot be written
-        raise RefusalError(422, str(error)) from None
+        return _answer(request, parses, limits)
+    except HeadspanError as error:  # something that cannot be written
+        raise RefusalError(Refusal.UNUSABLE, str(error)) from None
 
 
-def _answer(asked: ParseRequest, parses: list[Parse], limits: Limits) -> bytes:
-    for some in asked.constraints:
-        _check_number("constraints", some.sentence, parses)
-    if asked.format == "conllu":
+def _answer(request: ParseRequest, parses: list[Parse], limits: Limits) -> bytes:
+    for constraints in request.constraints:
+        _check_number("constraints", constraints.sentence, parses)
+    if request.format == "conllu":
         return conllu.to_text(
-            parse.with_confidences() if asked.confidence else parse for parse in parses
+            parse.with_confidences() if request.confidence else parse for parse in parses
         ).encode()
     sentences = [parse.as_json() for parse in parses]
-    if asked.draw is not None:
-        _check_number("draw", asked.draw, parses)
-        drawn = parses[asked.draw - 1]
+    if request.draw is not None:
+        _check_number("draw", request.draw, parses)
+        drawn = parses[request.draw - 1]
         if len(drawn) * (1 + len(drawn.alternatives)) > limits.drawn:
             detail = (
                 f"draw: the trees have more than {limits.drawn:,} words, the limit for drawings"
             )
-            raise RefusalError(413, detail)
-        _add_drawings(sentences[asked.draw - 1], drawn)
+            raise RefusalError(Refusal.TOO_LARGE, detail)
+        _add_drawings(sentences[request.draw - 1], drawn)
     return json.dumps({"sentences": sentences}, ensure_ascii=False, allow_nan=False).encode()
 
 
 def _check_number(name: str, number: int, parses: list[Parse]) -> None:
     if number > len(parses):
         raise RefusalError(
-            422, f"{name}: there is no sentence {number}; the request has {len(parses)}"
+            Refusal.UNUSABLE,
+            f"{name}: there is no sentence {number}; the request has {len(parses)}",
         )
 
 
-def _add_drawings(found: dict[str, Any], parse: Parse) -> None:
+def _add_drawings(answer: dict[str, Any], parse: Parse) -> None:
     """Add what a page needs to show a sentence; its other trees are compared with the best one."""
-    found |= _shown(parse, parse.plain(), None)
+    answer |= _drawn(parse, parse.plain(), None)
     best: Sentence | None = None
-    for tree, ranked in zip(parse.alternatives, found.get("best", ()), strict=True):
+    for tree, ranked in zip(parse.alternatives, answer.get("best", ()), strict=True):
         sentence = parse.with_parse(tree.heads, tree.deprels)
-        ranked |= _shown(sentence, sentence, best)
+        ranked |= _drawn(sentence, sentence, best)
         best = best or sentence
 
 
-def _shown(drawable: Drawable, sentence: Sentence, other: Sentence | None) -> dict[str, Any]:
+def _drawn(drawable: Drawable, sentence: Sentence, other: Sentence | None) -> dict[str, Any]:
     return {
         "conllu": conllu.to_text([sentence]),
         "drawing": {

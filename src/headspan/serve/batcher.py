@@ -1,4 +1,4 @@
-"""Batcher: sentences of many requests, parsed together and fairly by one thread."""
+"""Batcher: the sentences of many requests, parsed together and fairly by one thread."""
 
 from __future__ import annotations
 
@@ -12,42 +12,34 @@ from dataclasses import dataclass, field
 
 from headspan.conllu import Sentence
 from headspan.inference import Constraints, NoTreeError
+from headspan.model.parse_options import ParseOptions
 from headspan.model.parse_result import Parse
 from headspan.model.parser import Parser
 from headspan.plumbing.errors import HeadspanError
 
 ROUND = 384
-"""Words that are parsed together before waiting requests have their next turn."""
+"""Words parsed together before waiting requests get their next turn."""
 TURN = 64
-"""Words that a request may give to a round when it is its turn."""
+"""Words that a request may add to a round when it is its turn."""
 
 
 class QueueFullError(Exception):
-    """So much waits already that no more is taken. `seconds`: when to try again."""
+    """No more work is taken, since too many words are waiting. `seconds`: when to try again."""
 
     def __init__(self, seconds: int) -> None:
         super().__init__(f"try again in {seconds} s")
         self.seconds = seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """The options of `Parser.parse` that sentences must share to be parsed together."""
-
-    confidence: bool = False
-    k: int = 1
-    retag: bool = False
-
-
 @dataclass(slots=True, eq=False)
-class Job:
-    """One request. Only the batcher's thread draws on its sentences and fills its parses."""
+class ParseJob:
+    """One request. Only the batcher's thread draws its sentences and adds its parses."""
 
     sentences: Iterable[Sentence]
-    """Drawn one by one when they are needed, so that a text is segmented in turns, too."""
+    """Drawn one by one when they are needed, so that segmenting a text takes turns, too."""
     words: int
-    """About how many there are."""
-    wanted: Wanted = field(default_factory=Wanted)
+    """Roughly how many words the sentences have."""
+    wanted: ParseOptions = field(default_factory=ParseOptions)
     constraints: Mapping[int, Constraints] = field(default_factory=dict)
     """By the number of the sentence, from 1."""
     result: Future[list[Parse]] = field(default_factory=Future)
@@ -60,18 +52,18 @@ class Job:
     """Whether all its sentences have been drawn."""
 
     def draw(self, words: int) -> list[_Unit]:
-        """The next sentences, as many as `words` more words and what was saved before allow.
+        """Draw the next sentences, up to `words` words plus those saved from earlier turns.
 
-        A sentence that is longer waits until its request has saved enough for it.
+        A longer sentence waits until its request has saved enough words for it.
         """
-        found: list[_Unit] = []
+        units: list[_Unit] = []
         self._credit += words
         while (sentence := self._peek()) is not None and len(sentence) <= self._credit:
             self._next = None
             self._drawn += 1
             self._credit -= len(sentence)
-            found.append(_Unit(self, self._drawn, sentence))
-        return found
+            units.append(_Unit(self, self._drawn, sentence))
+        return units
 
     def _peek(self) -> Sentence | None:
         if self._next is None and not self.complete:
@@ -81,22 +73,22 @@ class Job:
         return self._next
 
     def add(self, number: int, parse: Parse) -> None:
-        """Take the parse of a sentence."""
+        """Add the parse of a sentence."""
         self._parses[number] = parse
         self.finish_if_done()
 
     def finish_if_done(self) -> None:
-        """Give the result if every sentence has been drawn and parsed."""
+        """Set the result if every sentence has been drawn and parsed."""
         if self.complete and len(self._parses) == self._drawn and self._settle():
             self.result.set_result([parse for _, parse in sorted(self._parses.items())])
 
     def fail(self, error: Exception) -> None:
-        """Give an error instead of the result."""
+        """Set an error instead of the result."""
         if self._settle():
             self.result.set_exception(error)
 
     def _settle(self) -> bool:
-        """Whether the result is still wanted; from then on it cannot be cancelled."""
+        """Return whether the result is still awaited; from then on it cannot be cancelled."""
         return not self.result.done() and self.result.set_running_or_notify_cancel()
 
 
@@ -104,7 +96,7 @@ class Job:
 class _Unit:
     """A sentence of a job."""
 
-    job: Job
+    job: ParseJob
     number: int
     sentence: Sentence
 
@@ -116,30 +108,30 @@ class _Unit:
 class Batcher:
     """A parser in a thread of its own, and the jobs that wait for it.
 
-    The thread works in rounds of about ROUND words. Jobs give sentences to a round in turn, each a
-    stretch of about TURN words, so that what a small request waits for does not depend on how large
-    the others are. limit: how many words may wait.
+    The thread works in rounds of about ROUND words. Jobs add sentences to a round in turn, about
+    TURN words each, so that the time a small request waits does not depend on the size of the
+    others. limit: the number of words that may wait.
     """
 
     def __init__(self, parser: Parser, *, limit: int) -> None:
         self.parser = parser
         self.limit = limit
-        self._jobs: deque[Job] = deque()
+        self._jobs: deque[ParseJob] = deque()
         self._changed = threading.Condition()
-        self._waiting: dict[Job, int] = {}
+        self._waiting: dict[ParseJob, int] = {}
         self._stopping = False
-        self._pace = 2000.0  # words a second, until it has been seen
+        self._pace = 2000.0  # words per second, until it has been measured
         self._thread = threading.Thread(target=self._work, name="headspan-batcher", daemon=True)
         self._thread.start()
 
     @property
     def waiting(self) -> int:
-        """About how many words wait or are being parsed."""
+        """Roughly how many words are waiting or being parsed."""
         with self._changed:
             return sum(self._waiting.values())
 
-    def submit(self, job: Job) -> Future[list[Parse]]:
-        """Take a job; raises QueueFullError. Its future can be cancelled at any time."""
+    def submit(self, job: ParseJob) -> Future[list[Parse]]:
+        """Queue a job; raises QueueFullError. Its future can be cancelled at any time."""
         with self._changed:
             waiting = sum(self._waiting.values())
             if self._stopping or waiting + job.words > self.limit:
@@ -151,7 +143,7 @@ class Batcher:
         return job.result
 
     def stop(self) -> None:
-        """Finish the round that is being parsed, give up all else, and end the thread."""
+        """Finish the current round, cancel everything else, and end the thread."""
         with self._changed:
             self._stopping = True
             jobs = list(self._waiting)
@@ -160,7 +152,7 @@ class Batcher:
             job.result.cancel()
         self._thread.join()
 
-    def _forget(self, job: Job) -> None:
+    def _forget(self, job: ParseJob) -> None:
         with self._changed:
             self._waiting.pop(job, None)
 
@@ -180,7 +172,7 @@ class Batcher:
                 self._pace += (pace - self._pace) / 8
 
     def _round(self) -> list[_Unit]:
-        """The sentences of the next round; jobs that have given all leave the queue."""
+        """Draw the next round; jobs with no sentences left leave the queue."""
         units: list[_Unit] = []
         words = 0
         while words < ROUND:
@@ -205,23 +197,23 @@ class Batcher:
         return units
 
     def _parse(self, units: list[_Unit]) -> None:
-        """Parse sentences together; if that fails, one by one, so that only the culprit fails."""
+        """Parse sentences together; if that fails, one by one, so that only the bad one fails."""
         units = [unit for unit in units if not unit.job.result.done()]
         if not units:
             return
         wanted = units[0].job.wanted
-        constraints = units[0].constraints
+        constraints = [unit.constraints for unit in units] if units[0].constraints else None
         try:
             parses = self.parser.parse(
                 [unit.sentence for unit in units],
                 confidence=wanted.confidence,
                 k=wanted.k,
-                constraints=None if constraints is None else [constraints],
+                constraints=constraints,
                 retag=wanted.retag,
             )
         except Exception as error:
             if len(units) == 1:
-                units[0].job.fail(_placed(error, units[0]))
+                units[0].job.fail(_located(error, units[0]))
             else:
                 for unit in units:
                     self._parse([unit])
@@ -234,8 +226,8 @@ class Batcher:
                     self._waiting[unit.job] = max(0, left)
 
 
-def _placed(error: Exception, unit: _Unit) -> Exception:
-    """What a user did wrong, with the sentence that it is about."""
+def _located(error: Exception, unit: _Unit) -> Exception:
+    """A user's mistake, with the number of the sentence."""
     if isinstance(error, NoTreeError):
         return HeadspanError(
             f"sentence {unit.number}: no projective tree satisfies the constraints"
@@ -246,10 +238,8 @@ def _placed(error: Exception, unit: _Unit) -> Exception:
 
 
 def _alike(units: list[_Unit]) -> list[list[_Unit]]:
-    """The units in groups that can be parsed together; a constrained one stands alone."""
-    alone = [[unit] for unit in units if unit.constraints is not None]
-    free: defaultdict[Wanted, list[_Unit]] = defaultdict(list)
+    """Group units that can be parsed together; constraints, which can fail, are kept apart."""
+    groups: defaultdict[tuple[ParseOptions, bool], list[_Unit]] = defaultdict(list)
     for unit in units:
-        if unit.constraints is None:
-            free[unit.job.wanted].append(unit)
-    return [*free.values(), *alone]
+        groups[unit.job.wanted, unit.constraints is not None].append(unit)
+    return list(groups.values())

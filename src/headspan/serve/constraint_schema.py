@@ -1,4 +1,4 @@
-"""The constraints of a request, and which of them contradict each other."""
+"""Reading the constraints of a request, and finding contradictions among them."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations
 
 from headspan.inference import Constraints
-from headspan.serve.request_limits import Limits, RefusalError
+from headspan.serve.request_limits import Limits, Refusal, RefusalError
 from headspan.serve.schemas import ArcConstraints
 
 Arc = tuple[int, int]
 
 
-def read_constraints(asked: Iterable[ArcConstraints], limits: Limits) -> dict[int, Constraints]:
-    """The constraints by the number of the sentence; raises RefusalError if some exclude others."""
+def read_constraints(requested: Iterable[ArcConstraints], limits: Limits) -> dict[int, Constraints]:
+    """The constraints by sentence number; raises RefusalError if they contradict each other."""
     required: defaultdict[int, list[Arc]] = defaultdict(list)
     forbidden: defaultdict[int, list[Arc]] = defaultdict(list)
-    for some in asked:
-        required[some.sentence] += some.required
-        forbidden[some.sentence] += some.forbidden
-    found: dict[int, Constraints] = {}
+    for arcs_of_sentence in requested:
+        required[arcs_of_sentence.sentence] += arcs_of_sentence.required
+        forbidden[arcs_of_sentence.sentence] += arcs_of_sentence.forbidden
+    constraints: dict[int, Constraints] = {}
     for number in required:
         arcs = list(dict.fromkeys(required[number]))
-        if len(arcs) > limits.sentence:  # each pair of them is looked at
-            why: str | None = f"a sentence may have {limits.sentence:,} words, and an arc for each"
+        if len(arcs) > limits.sentence:  # every pair of arcs is compared
+            why: str | None = f"a sentence may have {limits.sentence:,} words, and one arc per word"
         else:
             why = contradiction(arcs, set(forbidden[number]))
         if why is not None:
-            raise RefusalError(422, f"constraints of sentence {number}: {why}")
+            raise RefusalError(Refusal.UNUSABLE, f"constraints of sentence {number}: {why}")
         if arcs or forbidden[number]:
-            found[number] = Constraints(required_arcs=arcs, forbidden_arcs=forbidden[number])
-    return found
+            constraints[number] = Constraints(required_arcs=arcs, forbidden_arcs=forbidden[number])
+    return constraints
 
 
 def contradiction(required: Sequence[Arc], forbidden: Collection[Arc]) -> str | None:
-    """Why no projective tree has all the required arcs and no forbidden one, if that is plain.
+    """Say why no projective tree has all the required arcs and no forbidden one, if it is obvious.
 
-    None says little: too many forbidden arcs also leave no tree, which the parser finds out.
+    None promises nothing: too many forbidden arcs also leave no tree, which the parser finds out.
     """
     for arc in required:
         if arc in forbidden:
@@ -58,7 +58,7 @@ def contradiction(required: Sequence[Arc], forbidden: Collection[Arc]) -> str | 
             path.append(head)
         if head == start:
             words = " → ".join(map(str, reversed([*path, start])))
-            return f"the arcs {words} are required, but they form a circle"
+            return f"the arcs {words} are required, but they form a cycle"
     return None
 
 

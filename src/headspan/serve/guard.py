@@ -1,4 +1,4 @@
-"""What stands around every route: the Host it is asked under, safe headers, a line in the log."""
+"""The middleware around every route: Host names, safe headers, and a log line per request."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ _HEADERS = {
 
 
 def hosts_of(host: str) -> frozenset[str] | None:
-    """Under which names a service bound to this address may be asked; None if under any."""
+    """The Host names allowed for a service bound to this address; None for any."""
     return None if host in _ANY else LOOPBACK | {host.lower()}
 
 
 class Guard:
-    """Checks the Host header, adds headers, logs the request, and hides what fails.
+    """Middleware that checks the Host header, adds headers, logs requests and hides failures.
 
-    hosts: names that are allowed, or None. A page of another site whose name was made to point here
-    (DNS rebinding) asks under its own name, and gets nothing.
+    hosts: the allowed names, or None for any. A page of another site whose name was made to point
+    here (DNS rebinding) sends that name, and is refused.
     """
 
     def __init__(self, app: ASGIApp, *, hosts: Iterable[str] | None, shared: bool = False) -> None:
         self.app = app
         self.hosts = None if hosts is None else frozenset(hosts)
         self.headers = dict(_HEADERS)
-        if shared:  # with other origins, on request
+        if shared:  # other origins are allowed
             self.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -66,7 +66,7 @@ class Guard:
             if self._allowed(Headers(scope=scope).get("host", "")):
                 await self.app(scope, receive, send_guarded)
             else:
-                detail = "the service does not go by this Host name"
+                detail = "the service does not answer to this Host name"
                 await JSONResponse({"detail": detail}, 421)(scope, receive, send_guarded)
         except Exception as error:
             failure = error

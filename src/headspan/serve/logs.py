@@ -1,4 +1,4 @@
-"""Logs as a JSON object a line on standard error. They never hold what was parsed."""
+"""Logs as JSON lines on standard error. They never contain the texts that were parsed."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class _JsonLines(logging.Formatter):
             **getattr(record, "fields", {}),
         }
         if record.exc_info and record.exc_info[1] is not None:
-            line |= _where(record.exc_info[1])
+            line |= _error_fields(record.exc_info[1])
         return json.dumps(line, ensure_ascii=False)
 
 
-def _where(error: BaseException) -> dict[str, Any]:
-    """What went wrong and where. Not the message, which may quote what was parsed."""
+def _error_fields(error: BaseException) -> dict[str, Any]:
+    """The type and place of an error, without its message, which may quote a text."""
     frames = traceback.extract_tb(error.__traceback__)
     return {
         "error": type(error).__name__,

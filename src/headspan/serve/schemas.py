@@ -1,4 +1,4 @@
-"""What a request and its answer look like; the OpenAPI description follows from this."""
+"""The schemas of requests and answers, from which the OpenAPI description is made."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from headspan.plumbing.errors import shown
-from headspan.serve.request_limits import Limits, RefusalError
+from headspan.serve.request_limits import Limits, Refusal, RefusalError
 
 Word = Annotated[str, Field(min_length=1, pattern=r"^[^\t\n\r\x00]+$")]
 Arc = Annotated[
@@ -21,62 +21,64 @@ class _Strict(BaseModel):
 
 
 class ArcConstraints(_Strict):
-    """Arcs that the tree of one sentence must and must not have."""
+    """Arcs that the tree of a sentence must have, and arcs that it must not have."""
 
-    sentence: int = Field(1, ge=1, description="Which sentence of the request, from 1.")
+    sentence: int = Field(1, ge=1, description="The number of the sentence, from 1.")
     required: list[Arc] = []
     forbidden: list[Arc] = []
 
 
 class ParseRequest(_Strict):
-    """Text, words or CoNLL-U, and what is wanted beside the best tree."""
+    """Text, words or CoNLL-U, and what to return besides the best tree."""
 
-    text: str | None = Field(None, description="Raw text; its sentences and words are found.")
+    text: str | None = Field(None, description="Raw text, segmented by the service.")
     words: list[list[Word]] | None = Field(None, description="Sentences as lists of words.")
     conllu: str | None = Field(None, description="Sentences in CoNLL-U.")
     lines: bool = Field(False, description="Each line of the text is a sentence.")
     format: Literal["json", "conllu"] = "json"
-    confidence: bool = Field(False, description="Also give the probability of every arc.")
-    best: int = Field(1, ge=1, description="Also give the best trees, so many of them.")
+    confidence: bool = Field(False, description="Also return the probability of every arc.")
+    best: int = Field(1, ge=1, description="The number of best trees to return per sentence.")
     constraints: list[ArcConstraints] = Field(
-        [], description="The trees are then the best projective ones that fit."
+        [], description="The trees are then the best projective ones that satisfy them."
     )
-    retag: bool = Field(False, description="Predict tags also where the CoNLL-U has some.")
+    retag: bool = Field(False, description="Predict tags even where the CoNLL-U has them.")
     draw: int | None = Field(
-        None, ge=1, description="Also give the trees of this sentence, from 1, as CoNLL-U and SVG."
+        None,
+        ge=1,
+        description="The number of a sentence whose trees to return as CoNLL-U and SVG, too.",
     )
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        given = [name for name in ("text", "words", "conllu") if getattr(self, name) is not None]
-        if len(given) != 1:
+        inputs = [name for name in ("text", "words", "conllu") if getattr(self, name) is not None]
+        if len(inputs) != 1:
             raise ValueError(
-                f"expected one of text, words and conllu, found {' and '.join(given) or 'none'}"
+                f"expected one of text, words and conllu, found {' and '.join(inputs) or 'none'}"
             )
         if self.format == "conllu" and (self.best > 1 or self.draw is not None):
             raise ValueError("best and draw need the format json")
         return self
 
 
-class Drawing(BaseModel):
-    """A tree as SVG without styles of its own; they are at /drawing.css."""
+class DrawingAnswer(BaseModel):
+    """A tree as SVG without styles, which are at /drawing.css."""
 
     arcs: str
     spans: str
 
 
 class RankedTree(BaseModel):
-    """One of the best trees of a sentence; under its constraints if it has some."""
+    """One of the best trees of a sentence that satisfy its constraints."""
 
     heads: list[int]
     relations: list[str]
     score: float
-    conllu: str | None = Field(None, description="With draw.")
-    drawing: Drawing | None = Field(None, description="With draw.")
+    conllu: str | None = Field(None, description="Present with draw.")
+    drawing: DrawingAnswer | None = Field(None, description="Present with draw.")
 
 
 class ParsedSentence(BaseModel):
-    """A sentence with its tree; index k−1 of a list belongs to word k."""
+    """A sentence with its tree; index k−1 of each list belongs to word k."""
 
     id: str | None
     text: str
@@ -87,76 +89,80 @@ class ParsedSentence(BaseModel):
     heads: list[int] = Field(description="0 is the root.")
     relations: list[str]
     spans: list[tuple[int, int]] = Field(
-        description="The headed span of every word: from which to which fencepost it goes."
+        description="The headed span of every word, as its left and right fencepost."
     )
     score: float
-    confidences: list[float] | None = Field(None, description="With confidence.")
-    best: list[RankedTree] | None = Field(None, description="With best > 1.")
-    conllu: str | None = Field(None, description="With draw.")
-    drawing: Drawing | None = Field(None, description="With draw.")
+    confidences: list[float] | None = Field(None, description="Present with confidence.")
+    best: list[RankedTree] | None = Field(None, description="Present with best > 1.")
+    conllu: str | None = Field(None, description="Present with draw.")
+    drawing: DrawingAnswer | None = Field(None, description="Present with draw.")
 
 
 class ParseAnswer(BaseModel):
-    """The sentences of a request in their order."""
+    """The sentences of a request, in order."""
 
     sentences: list[ParsedSentence]
 
 
-class Problem(BaseModel):
-    """Why a request was not answered."""
+class ErrorAnswer(BaseModel):
+    """The reason why a request was refused."""
 
     detail: str
 
 
 class Health(BaseModel):
-    """How the service is."""
+    """The state of the service."""
 
     status: Literal["ok"]
     version: str
     model: str
-    waiting: int = Field(description="Words that wait to be parsed.")
+    waiting: int = Field(description="Words waiting to be parsed.")
 
 
-class Model(BaseModel):
-    """What a model can do."""
+class ModelInfo(BaseModel):
+    """A description of a model."""
 
     name: str
     structure: str
-    segments: bool = Field(description="Whether it finds sentences and words in raw text.")
-    predicts: list[str] = Field(description="The columns of tags that it fills in.")
-    reads: list[str] = Field(description="The columns of tags that it wants to see.")
+    segments: bool = Field(description="Whether it segments raw text.")
+    predicts: list[str] = Field(description="The tag columns that it predicts.")
+    reads: list[str] = Field(description="The tag columns that it reads.")
     relations: list[str]
 
 
 class Models(BaseModel):
     """The models of the service, and its limits."""
 
-    models: list[Model]
+    models: list[ModelInfo]
     limits: dict[str, float]
 
 
 def read_request(body: bytes, limits: Limits) -> ParseRequest:
-    """A request from JSON; raises RefusalError with a sentence that says what is wrong."""
+    """Read a request from JSON; raises RefusalError with a sentence that says what is wrong."""
     try:
-        asked = ParseRequest.model_validate_json(body)
+        request = ParseRequest.model_validate_json(body)
     except ValidationError as error:
-        problem = error.errors(include_url=False, include_context=False)[0]
-        raise RefusalError(422, _sentence(problem)) from None
-    if asked.best > limits.best:
-        raise RefusalError(422, f"best is {asked.best}; the limit of this service is {limits.best}")
-    return asked
+        first = error.errors(include_url=False, include_context=False)[0]
+        raise RefusalError(Refusal.UNUSABLE, _sentence(first)) from None
+    if request.best > limits.best:
+        raise RefusalError(
+            Refusal.UNUSABLE,
+            f"best is {request.best}; the limit of this service is {limits.best}",
+        )
+    return request
 
 
 def request_schema() -> dict[str, Any]:
-    """The JSON schema of a request, in one piece."""
+    """The JSON schema of a request, without references."""
     schema = ParseRequest.model_json_schema()
     schema["properties"]["constraints"]["items"] = schema.pop("$defs")["ArcConstraints"]
     return schema
 
 
 def _sentence(problem: Any) -> str:
+    """One sentence for what pydantic says."""
     place = [str(part) for part in problem["loc"]]
-    if problem["type"] == "extra_forbidden":  # the last is a stranger's: any characters, any length
+    if problem["type"] == "extra_forbidden":  # the last part can be any text
         return f"{'.'.join(place[:-1]) or 'the request'} has no field {shown(place[-1])}"
     where = ".".join(place)
     what: str = problem["msg"].removeprefix("Value error, ")

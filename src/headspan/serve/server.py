@@ -1,4 +1,4 @@
-"""Running the service: a socket, signals, and an end without loss."""
+"""Running the service: its socket, its signals, and a clean end."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from headspan.serve import logs
 
 
 def run(app: FastAPI, *, host: str, port: int, ready: Callable[[str], None]) -> bool:
-    """Serve until SIGINT or SIGTERM, then finish what was accepted; a second one ends it at once.
+    """Serve until SIGINT or SIGTERM, then finish accepted requests; a second signal ends at once.
 
-    ready: is told the address. Gives whether everything accepted was finished.
+    ready: called with the address. Returns whether all accepted requests were finished.
     """
     logs.configure()
     listening = listen(host, port)
@@ -30,7 +30,7 @@ def run(app: FastAPI, *, host: str, port: int, ready: Callable[[str], None]) -> 
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, which here ends normally after a signal, and says when it is ready."""
+    """uvicorn, but it returns normally after a signal, and calls back when it is ready."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -46,21 +46,23 @@ class _Server(uvicorn.Server):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens there.
+    """Open a listening socket.
 
-    It says that it speaks TCP, without which asyncio would not switch off Nagle's algorithm, and
+    Its protocol is given as TCP; otherwise asyncio would not switch off Nagle's algorithm, and
     every answer would wait 40 ms for an acknowledgement.
     """
     try:
-        found = socket.getaddrinfo(host, port, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE)
-        family, kind, protocol, _, address = found[0]
+        addresses = socket.getaddrinfo(
+            host, port, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
+        )
+        family, kind, protocol, _, address = addresses[0]
         listening = socket.socket(family, kind, protocol)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
         listening.listen(2048)
     except (OSError, OverflowError) as error:
         why = reason(error) if isinstance(error, OSError) else str(error)
-        raise HeadspanError(f"{host}, port {port}: cannot be listened on: {why}") from error
+        raise HeadspanError(f"{host}, port {port}: cannot listen: {why}") from error
     return listening
 
 

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from headspan.model.vocabulary import Vocabulary
 from headspan.text.boundary_tagger import (
     END,
     INSIDE,
@@ -25,6 +24,7 @@ from headspan.text.boundary_tagger import (
 )
 from headspan.text.characters import CATEGORY_NUMBERS, Characters, Marks, Numbers
 from headspan.text.stream import Window
+from headspan.vocabulary import Vocabulary
 
 Scores: TypeAlias = npt.NDArray[np.float32]
 

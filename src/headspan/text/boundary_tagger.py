@@ -14,6 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from headspan.nn.layers import both_directions
 from headspan.text.characters import CATEGORIES, Marks, Numbers
 
 INSIDE, END, MULTIWORD = range(3)
@@ -98,22 +99,12 @@ class BoundaryTagger(nn.Module):
         row = torch.arange(len(x))[:, None]
         word = self.word(batch.words)
         units = self._dropped(torch.cat([x[row, batch.first], x[row, batch.last], word], -1))
-        units = self._read(units, batch.units)
+        units = self._dropped(both_directions(self.ahead, self.back, units, batch.units))
 
         scores = torch.relu(self._dropped(x) + self.from_units(units)[row, batch.unit_of])
         tokens: Tensor = self.token(scores)
         sentences: Tensor = self.sentence(torch.relu(self.hidden(units)))
         return tokens, sentences.squeeze(-1)
-
-    def _read(self, units: Tensor, counts: Tensor) -> Tensor:
-        """The BiLSTM; its second direction reads each text turned round in its place."""
-        n = counts[:, None]
-        place = torch.arange(units.shape[1])
-        turned = torch.where(place < n, n - 1 - place, place)
-        row = torch.arange(len(n))[:, None]
-        ahead, _ = self.ahead(units)
-        back, _ = self.back(units[row, turned])
-        return self._dropped(torch.cat([ahead, back[row, turned]], -1))
 
     def _dropped(self, x: Tensor) -> Tensor:
         """Dropout with one mask per text, which is quick to draw."""

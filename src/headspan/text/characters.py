@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from headspan.model.vocabulary import PAD, UNKNOWN, Vocabulary
+from headspan.vocabulary import PAD, UNKNOWN, Vocabulary
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
 Marks: TypeAlias = npt.NDArray[np.bool_]

@@ -16,7 +16,6 @@ from torch import Tensor, nn
 
 from headspan import scoring
 from headspan.conllu import Sentence
-from headspan.model.vocabulary import UNKNOWN, Vocabulary
 from headspan.plumbing.errors import HeadspanError
 from headspan.text.boundaries import BoundaryFinder
 from headspan.text.boundary_tagger import (
@@ -32,6 +31,7 @@ from headspan.text.characters import Characters
 from headspan.text.multiwords import Multiwords
 from headspan.text.raw import Noise, Passage, passages, raw_text
 from headspan.text.segmenter import Segmenter
+from headspan.vocabulary import UNKNOWN, Vocabulary
 
 _MOST_EPOCHS = 8  # times `epochs`
 _BIAS_SHIFTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5)

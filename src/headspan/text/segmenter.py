@@ -10,15 +10,16 @@ import numpy as np
 from torch import Tensor
 
 from headspan.conllu import Sentence
-from headspan.model.vocabulary import Vocabulary
-from headspan.plumbing.errors import HeadspanError, named, shown
-from headspan.plumbing.meta_device import outline
+from headspan.plumbing.errors import HeadspanError, naming, shown
+from headspan.plumbing.meta_device import without_memory
+from headspan.plumbing.tensors import check_fit
 from headspan.text.assembly import PlacedToken, make_sentence, writable
 from headspan.text.boundaries import BoundaryFinder
 from headspan.text.boundary_tagger import MULTIWORD, BoundaryTagger, SegmenterSizes
 from headspan.text.characters import CATEGORIES, Characters
 from headspan.text.multiwords import Multiwords
 from headspan.text.stream import Window, line_windows, windows
+from headspan.vocabulary import Vocabulary
 
 _LONGEST_TOKEN = 1 << 16
 """In characters."""
@@ -111,19 +112,10 @@ class Segmenter:
         sizes = _sizes(about["sizes"])
         characters = Characters(Vocabulary.from_json(about["characters"], "characters"))
         words = Vocabulary.from_json(about["words"], "units of the text")
-        with outline():  # allocates nothing before the weights are known to fit
+        with without_memory():  # until the weights are known to fit
             tagger = BoundaryTagger(len(characters.vocabulary), len(words), sizes)
-        expected = tagger.state_dict()
-        for name in sorted(set(expected) ^ set(tensors)):
-            what = "lacks" if name in expected else "has"
-            raise HeadspanError(f"the segmenter {what} the tensor {named(name)}")
-        for name, tensor in tensors.items():
-            wanted = expected[name]
-            if tensor.shape != wanted.shape or tensor.dtype != wanted.dtype:
-                raise HeadspanError(
-                    f"the segmenter's tensor {name} is {tensor.dtype} {tuple(tensor.shape)}; "
-                    f"expected {wanted.dtype} {tuple(wanted.shape)}"
-                )
+        with naming("the segmenter"):
+            check_fit(tagger, tensors)
         tagger.load_state_dict(dict(tensors), assign=True)
         finder = BoundaryFinder(tagger, characters, words, _pairs(about["spaced"]))
         return cls(finder, Multiwords.from_json(about["multiwords"]), sizes)

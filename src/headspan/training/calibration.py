@@ -1,4 +1,4 @@
-"""Making confidences mean what they say: a temperature, fitted on a treebank."""
+"""Calibrating confidences by a temperature that is fitted on a treebank."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 
 from headspan.conllu import Sentence
+from headspan.model.numbering import prepare
 from headspan.model.parser import Parser
-from headspan.nn.inputs import prepare
 from headspan.nn.tree_scores import TreeScores
 
 _LONGEST = 60  # words; longer sentences are few and would take most of the time
@@ -23,15 +23,16 @@ _STEPS = 14
 
 @torch.inference_mode()
 def fit_temperature(parser: Parser, sentences: Sequence[Sentence]) -> float:
-    """Give the parser the temperature under which confidences explain best which arcs are right.
+    """Set the parser's temperature to the one under which confidences fit best.
 
-    That is the one with the least binary cross-entropy between the confidence of each predicted arc
-    and whether the arc is right, found by golden-section search over its logarithm.
+    It has the least binary cross-entropy between the confidences of predicted arcs and whether they
+    are right, by golden-section search over its logarithm.
     """
     scored = list(_scored(parser, [s for s in sentences if 1 < len(s) <= _LONGEST]))
 
     def loss(log_temperature: float) -> float:
-        pairs = [(_chances(some, math.exp(log_temperature)), some.right) for some in scored]
+        temperature = math.exp(log_temperature)
+        pairs = [(_arc_confidences(batch, temperature), batch.right) for batch in scored]
         return cross_entropy(*(np.concatenate(part) for part in zip(*pairs, strict=True)))
 
     if scored:
@@ -40,7 +41,7 @@ def fit_temperature(parser: Parser, sentences: Sequence[Sentence]) -> float:
 
 
 class _Scored(NamedTuple):
-    """A batch that went through the network: what it takes to try temperatures on it."""
+    """The scores of a batch, to try temperatures on."""
 
     scores: TreeScores
     heads: NDArray[np.int64]
@@ -57,21 +58,21 @@ def _scored(parser: Parser, sentences: Sequence[Sentence]) -> Iterator[_Scored]:
         parsed = parser.parse(batch, retag=True)  # once more, for arcs that are restored
         right = [
             a == b
-            for found, gold in zip(parsed, batch, strict=True)
-            for a, b in zip(found.heads, gold.heads, strict=True)
+            for parse, gold in zip(parsed, batch, strict=True)
+            for a, b in zip(parse.heads, gold.heads, strict=True)
         ]
         yield _Scored(scores, scores.best().heads, np.array(right))
 
 
-def _chances(some: _Scored, temperature: float) -> NDArray[np.float64]:
+def _arc_confidences(batch: _Scored, temperature: float) -> NDArray[np.float64]:
     """The confidence of every predicted arc of a batch."""
-    b, k = (some.heads >= 0).nonzero()
-    found: NDArray[np.float64] = some.scores.arc_marginals(temperature)[b, some.heads[b, k], k + 1]
-    return found
+    b, k = (batch.heads >= 0).nonzero()
+    marginals: NDArray[np.float64] = batch.scores.arc_marginals(temperature)
+    return marginals[b, batch.heads[b, k], k + 1]
 
 
 def _lowest(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function with one valley is lowest, by golden-section search."""
+    """The minimum of a function with a single valley, by golden-section search."""
     ratio = (math.sqrt(5) - 1) / 2
     left, right = high - ratio * (high - low), low + ratio * (high - low)
     at_left, at_right = function(left), function(right)
@@ -91,38 +92,38 @@ def confidences(
     parser: Parser, sentences: Sequence[Sentence]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The confidence of every predicted arc, and whether its head is the gold one."""
-    chances: list[float] = []
+    values: list[float] = []
     right: list[bool] = []
     for parsed, gold in zip(
         parser.pipe(sentences, confidence=True, retag=True), sentences, strict=True
     ):
         if parsed.confidences:
-            chances += parsed.confidences
+            values += parsed.confidences
             right += [a == b for a, b in zip(parsed.heads, gold.heads, strict=True)]
-    return np.array(chances), np.array(right, dtype=bool)
+    return np.array(values), np.array(right, dtype=bool)
 
 
-def cross_entropy(chances: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
-    """The mean of −log(the probability that was given to what is the case)."""
-    kept = chances.clip(1e-6, 1 - 1e-6)
-    return float(-np.log(np.where(right, kept, 1 - kept)).mean())
+def cross_entropy(confidences: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
+    """The mean of −log of the probability of what is the case."""
+    clipped = confidences.clip(1e-6, 1 - 1e-6)
+    return float(-np.log(np.where(right, clipped, 1 - clipped)).mean())
 
 
 def reliability(
-    chances: NDArray[np.float64], right: NDArray[np.bool_], *, bins: int = 10
+    confidences: NDArray[np.float64], right: NDArray[np.bool_], *, bins: int = 10
 ) -> list[tuple[int, float, float]]:
-    """How many arcs, their mean confidence and the share that is right, for equal steps of it."""
-    place = np.minimum((chances * bins).astype(int), bins - 1)
+    """Per bin of confidence: the number of arcs, their mean confidence, the share of right ones."""
+    bin_of = np.minimum((confidences * bins).astype(int), bins - 1)
     return [
-        (int(inside.sum()), float(chances[inside].mean()), float(right[inside].mean()))
+        (int(inside.sum()), float(confidences[inside].mean()), float(right[inside].mean()))
         for k in range(bins)
-        if (inside := place == k).any()
+        if (inside := bin_of == k).any()
     ]
 
 
 def expected_calibration_error(
-    chances: NDArray[np.float64], right: NDArray[np.bool_], *, bins: int = 10
+    confidences: NDArray[np.float64], right: NDArray[np.bool_], *, bins: int = 10
 ) -> float:
     """The mean distance between confidence and share of right arcs, over bins weighted by arcs."""
-    table = reliability(chances, right, bins=bins)
-    return sum(count * abs(mean - share) for count, mean, share in table) / max(len(chances), 1)
+    table = reliability(confidences, right, bins=bins)
+    return sum(count * abs(mean - share) for count, mean, share in table) / max(len(confidences), 1)

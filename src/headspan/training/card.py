@@ -1,21 +1,21 @@
-"""The model card: what a model is, in its own folder."""
+"""The model card: a description of a model, in its folder."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 import torch
 
 from headspan import __version__
 from headspan.config import Config
-from headspan.training.treebank import Kept
+from headspan.training.events import EpochDone
+from headspan.training.treebank import TrainingSet
 
 
-def model_card(config: Config, history: Sequence[Mapping[str, float]], kept: Kept) -> str:
+def model_card(config: Config, epoch: EpochDone, training_set: TrainingSet) -> str:
     """A card in Markdown, with the header that the Hugging Face hub reads."""
-    model, training, last = config.model, config.training, history[-1]
-    words = sum(map(len, kept.sentences))
+    model, training = config.model, config.training
+    words = sum(map(len, training_set.sentences))
     inputs = [f"the encoder `{model.encoder.name}`"] if model.encoder.name else []
     inputs += ["words"] * bool(model.embeddings.words)
     inputs += ["characters"] * bool(model.embeddings.characters)
@@ -34,9 +34,10 @@ tags: [dependency-parsing]
 - Inputs: {", ".join(inputs)}
 - Structure `{model.structure}`, loss `{model.loss}`; non-projective trees: \
 `{config.data.nonprojective}`
-- Trained on {PurePath(config.data.train).name}: {len(kept.sentences):,} sentences, {words:,} words
-- Chosen on {PurePath(config.data.dev).name}, epoch {last["epoch"]:.0f} of {training.epochs}, \
-punctuation {punctuation}: UAS {last["dev_uas"]:.2f}, LAS {last["dev_las"]:.2f}
+- Trained on {PurePath(config.data.train).name}: {len(training_set.sentences):,} sentences, \
+{words:,} words
+- Chosen on {PurePath(config.data.dev).name}, epoch {epoch.epoch} of {training.epochs}, \
+punctuation {punctuation}: UAS {epoch.dev_uas:.2f}, LAS {epoch.dev_las:.2f}
 - Seed {training.seed}; headspan {__version__}, torch {torch.__version__}; the whole configuration
   is in `config.json`
 

@@ -1,4 +1,4 @@
-"""How long training will take, and how much memory."""
+"""The time and memory that training will take."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from headspan.training.loop import Trainer
 
 
 def estimate(trainer: Trainer) -> tuple[float, int]:
-    """Seconds an epoch and bytes in all that training will take, from trying two batches.
+    """Seconds per epoch and bytes in all that training will take, from trying two batches.
 
-    The batch with the most places is the one that takes the most memory; how long it takes stands
-    for all. Leaves no trace: dropout follows from where a step is.
+    The batch that is largest when padded takes the most memory; the time of all batches is
+    estimated from its time. Leaves no trace: dropout depends on the place of a step.
     """
-    plan = trainer.batches(trainer.progress.epoch)
-    places = [len(batch) * max(trainer.costs[k] for k in batch) for batch in plan]
-    largest = max(range(len(plan)), key=places.__getitem__)
+    plan = trainer.batches(trainer.state.epoch)
+    sizes = [len(batch) * max(trainer.costs[k] for k in batch) for batch in plan]
+    largest = max(range(len(plan)), key=sizes.__getitem__)
     network = trainer.parser.network.train()
     seconds = 0.0
-    for number in (0, largest):  # the first also waits for what is compiled
+    for number in (0, largest):  # the first one also waits for compilation
         started = time.monotonic()
-        sentences = [trainer.kept.sentences[k] for k in plan[number]]
-        trainer.backward(sentences, sum(map(len, sentences)))
+        words = sum(len(trainer.training_set.sentences[k]) for k in plan[number])
+        trainer.backward(plan[number], words)
         trainer.optimizer.zero_grad(set_to_none=True)
-        seconds = (time.monotonic() - started) * sum(places) / places[number]
+        seconds = (time.monotonic() - started) * sum(sizes) / sizes[number]
     learned = [p for p in network.parameters() if p.requires_grad]
     moments = 2 * sum(p.numel() * p.element_size() for p in learned)
     return seconds / processes.count(), _peak_memory() + moments
 
 
 def _peak_memory() -> int:
-    """The most bytes that this process has held so far."""
+    """The peak memory of this process so far, in bytes."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

@@ -7,11 +7,11 @@ import json
 import math
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import torch
 from torch import nn
@@ -19,14 +19,14 @@ from torch import nn
 from headspan.config import Config
 from headspan.conllu import Sentence
 from headspan.model.parser import Parser
-from headspan.nn.inputs import Vocabularies
+from headspan.model.vocabularies import Vocabularies
 from headspan.nn.network import Loss, Network
 from headspan.nn.pretrained import encoder_table, load_pretrained
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.files import open_output
 from headspan.plumbing.limits import check_parsed
 from headspan.scoring import Evaluation, score
-from headspan.text import Segmenter, SegmenterEpoch, train_segmenter
+from headspan.text import Segmenter, train_segmenter
 from headspan.training import processes
 from headspan.training.calibration import fit_temperature
 from headspan.training.card import model_card
@@ -36,43 +36,48 @@ from headspan.training.checkpoint import (
     save_checkpoint,
     save_segmenter,
 )
+from headspan.training.events import EpochDone, StepDone, Watch
 from headspan.training.sinks import open_sinks
-from headspan.training.treebank import Kept, keep, read_treebank, shuffled_batches, tensors
+from headspan.training.treebank import TrainingSet, read_treebank, shuffled_batches
 
 CHECKPOINT, MODEL, LOG = "checkpoint.safetensors", "model", "log.jsonl"
 SEGMENTER = "segmenter.safetensors"
 
-Watch: TypeAlias = "Callable[[Trainer, dict[str, Any]], None]"
-"""Is told about every step, every epoch, and every epoch of the segmenter."""
 
-
-class Stopped(HeadspanError):  # noqa: N818 (it is no error)
+class Stopped(HeadspanError):  # noqa: N818 (it is not an error)
     """Training was asked to stop; a checkpoint was written."""
 
 
 @dataclass
-class Progress:
+class TrainingState:
     """Where a run stands."""
 
     epoch: int = 0
+    """Epochs done."""
     step: int = 0
     """Steps done in this epoch."""
     parse: float = 0.0
-    """The sum of the losses on trees in this epoch, …"""
+    """The sum of the losses on trees in this epoch."""
     label: float = 0.0
-    """… of those on relations, …"""
+    """The sum of the losses on relations."""
     tag: float = 0.0
-    """… of those on tags, …"""
+    """The sum of the losses on tags."""
     words: int = 0
-    """… and of the words."""
+    """The words of these losses."""
     best: float = -1.0
+    """The best LAS on the dev treebank."""
     best_epoch: int = -1
     seconds: float = 0.0
-    history: list[dict[str, float]] = field(default_factory=list)
+    history: list[EpochDone] = field(default_factory=list)
+
+    @classmethod
+    def from_json(cls, state: dict[str, Any]) -> TrainingState:
+        """The state from `asdict`, through JSON."""
+        return cls(**{**state, "history": [EpochDone(**entry) for entry in state["history"]]})
 
 
 class Trainer:
-    """A run: the parser that learns, its data, its optimiser and where it stands."""
+    """A run: the parser that learns, its data, its optimiser and its state."""
 
     def __init__(self, config: Config, folder: Path) -> None:
         torch.manual_seed(config.training.seed)
@@ -81,25 +86,27 @@ class Trainer:
         self.dev = read_treebank(config.data.dev, "dev")
         for number, sentence in enumerate(self.dev, 1):
             check_parsed(len(sentence), f"{config.data.dev}: sentence {number}")
-        self.kept: Kept = keep(read_treebank(config.data.train, "train"), config.data)
-        if not self.kept.sentences:
+        self.training_set = TrainingSet.choose(
+            read_treebank(config.data.train, "train"), config.data
+        )
+        if not self.training_set.sentences:
             raise HeadspanError(f"{config.data.train}: no sentence is left to learn from")
         self.parser = self._new_parser()
-        self.costs = [self.parser.cost(s) for s in self.kept.sentences]
+        self.costs = [self.parser.cost(s) for s in self.training_set.sentences]
         self.optimizer = self._new_optimizer()
-        self.progress = Progress()
+        self.state = TrainingState()
         self.sinks = open_sinks(config, folder) if processes.rank() == 0 else []
         self._stop = False
         self._steps = 0
 
     def _new_parser(self) -> Parser:
         model = self.config.model
-        vocabularies = Vocabularies.count(self.kept.sentences, model)
+        vocabularies = Vocabularies.count(self.training_set.sentences, model)
         encoder = tokenizer = encoder_config = None
         if model.encoder.name:
             encoder, tokenizer = load_pretrained(model.encoder.name)
             encoder_config = encoder_table(encoder)
-        network = Network(model, vocabularies, encoder)
+        network = Network(model, vocabularies.sizes(), encoder)
         network.to(processes.device(self.config.training.device))
         return Parser(network, self.config, vocabularies, tokenizer, encoder_config)
 
@@ -107,111 +114,103 @@ class Trainer:
         t = self.config.training
         encoder = self.parser.network.inputs.encoder
         pretrained = set(encoder.encoder.parameters()) if encoder is not None else set()
-        own = [p for p in self.parser.network.parameters() if p not in pretrained]
-        tuned = [p for p in self.parser.network.parameters() if p in pretrained and p.requires_grad]
-        groups: list[dict[str, Any]] = [{"params": own, "peak": t.learning_rate}]
-        if tuned:
-            groups.append({"params": tuned, "peak": t.encoder_learning_rate})
+        new = [p for p in self.parser.network.parameters() if p not in pretrained]
+        fine_tuned = [
+            p for p in self.parser.network.parameters() if p in pretrained and p.requires_grad
+        ]
+        groups: list[dict[str, Any]] = [{"params": new, "peak": t.learning_rate}]
+        if fine_tuned:
+            groups.append({"params": fine_tuned, "peak": t.encoder_learning_rate})
         return torch.optim.AdamW(
             groups, lr=t.learning_rate, betas=t.betas, weight_decay=t.weight_decay, fused=True
         )
 
     def batches(self, epoch: int) -> list[list[int]]:
-        """The batches of an epoch, the same whenever it is asked."""
+        """The batches of an epoch, the same on every call."""
         t = self.config.training
         summed = t.batch_by == "words"
-        costs = [len(s) for s in self.kept.sentences] if summed else self.costs
+        costs = [len(s) for s in self.training_set.sentences] if summed else self.costs
         return shuffled_batches(costs, t.batch_tokens, seed=t.seed, epoch=epoch, summed=summed)
 
     def resume(self) -> bool:
-        """Go on from the checkpoint in the folder; False if there is none yet.
+        """Resume from the checkpoint in the folder; False if there is none yet.
 
-        So the same command can start a run and, after whatever happened to it, go on with it.
+        So the same command can start a run and, whatever happens to it, resume it.
         """
         path = self.folder / CHECKPOINT
-        found = path.exists()
-        if found:
+        exists = path.exists()
+        if exists:
             state = load_checkpoint(path, self.parser.network, self.optimizer)
-            self.progress = Progress(**state)
-        place = [float(self.progress.epoch), float(self.progress.step)]
+            self.state = TrainingState.from_json(state)
+        place = [float(self.state.epoch), float(self.state.step)]
         if processes.from_first(place) != place:
             raise HeadspanError(f"{path}: is not what the first process sees; expected a folder "
                                 "that all processes share")  # fmt: skip
-        return found
+        return exists
 
     def run(self, watch: Watch | None = None) -> None:
-        """Train to the end, or until told to stop by SIGINT or SIGTERM."""
+        """Train to the end, or until SIGINT or SIGTERM."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._write_log()
         if self.config.data.segment and processes.rank() == 0:
             self.parser.segmenter = self._segmenter(watch)
         with self._listening():
-            while self.progress.epoch < self.config.training.epochs and not self._no_patience():
+            while self.state.epoch < self.config.training.epochs:
                 started = time.monotonic()
-                losses = self._epoch(started, watch)
-                self._after_epoch(losses, watch)
+                self._epoch(started, watch)
+                self._after_epoch(watch)
         if processes.rank() == 0:
             best = Parser.load(self.folder / MODEL)
             fit_temperature(best, self.dev)
             best.save(self.folder / MODEL)
 
     def _segmenter(self, watch: Watch | None) -> Segmenter:
-        """The segmenter of this run: trained now, or earlier in the same folder."""
+        """The segmenter of this run: trained now, or read if it was trained before."""
         path = self.folder / SEGMENTER
         if path.exists():
             return load_segmenter(path)
 
-        def report(progress: SegmenterEpoch) -> None:
-            if watch:
-                watch(self, {"segmenter": progress})
-
-        original = read_treebank(
-            self.config.data.train, "train"
-        )  # with the trees that were dropped
+        sentences = read_treebank(self.config.data.train, "train")  # also those that were dropped
         segmenter = train_segmenter(
-            original, self.dev, seed=self.config.training.seed, watch=report
+            sentences, self.dev, seed=self.config.training.seed, watch=watch
         )
         save_segmenter(path, segmenter)
         return segmenter
 
-    def _epoch(self, started: float, watch: Watch | None) -> dict[str, float]:
-        t, progress = self.config.training, self.progress
-        plan = self.batches(progress.epoch)
+    def _epoch(self, started: float, watch: Watch | None) -> None:
+        t, state = self.config.training, self.state
+        plan = self.batches(state.epoch)
         steps = [plan[k : k + t.accumulate] for k in range(0, len(plan), t.accumulate)]
         self._steps = len(steps)
-        before = progress.seconds
-        for number in range(progress.step, len(steps)):
-            place = progress.epoch + (number + 1) / len(steps)
-            torch.manual_seed(_number(t.seed, progress.epoch, number, processes.rank()))
+        before = state.seconds
+        for number in range(state.step, len(steps)):
+            place = state.epoch + (number + 1) / len(steps)
+            torch.manual_seed(_number(t.seed, state.epoch, number, processes.rank()))
             parse, label, tag, words = self._step(steps[number], place)
-            progress.parse += parse
-            progress.label += label
-            progress.tag += tag
-            progress.words += words
-            progress.step = number + 1
-            progress.seconds = before + time.monotonic() - started
-            if watch or self.sinks:
-                losses = {"parse": parse / words, "label": label / words, "tag": tag / words}
-                for sink in self.sinks:
-                    sink(progress.epoch * len(steps) + number + 1, losses)
-                if watch:
-                    watch(self, {"step": number + 1, "steps": len(steps), **losses})
-            if processes.total([self._stop])[0] and progress.step < len(steps):
+            state.parse += parse
+            state.label += label
+            state.tag += tag
+            state.words += words
+            state.step = number + 1
+            state.seconds = before + time.monotonic() - started
+            losses = {"parse": parse / words, "label": label / words, "tag": tag / words}
+            for sink in self.sinks:
+                sink(state.epoch * len(steps) + number + 1, losses)
+            if watch:
+                watch(StepDone(state.epoch + 1, number + 1, len(steps), **losses))
+            if processes.total([self._stop])[0] and state.step < len(steps):
                 self._save()
-                raise Stopped(f"stopped; go on with --resume from {self.folder / CHECKPOINT}")
-        words = max(progress.words, 1)
-        return {name: getattr(progress, name) / words for name in ("parse", "label", "tag")}
+                raise self._stopped()
 
     def _step(self, step: list[list[int]], place: float) -> tuple[float, float, float, int]:
-        """One step of the optimiser over some batches; gives the losses and the words."""
+        """One step of the optimiser over some batches; returns the losses and the words."""
         t = self.config.training
         network = self.parser.network.train()
-        groups = [[self.kept.sentences[k] for k in batch] for batch in step]
-        words = sum(len(s) for group in groups for s in group)
+        words = sum(len(self.training_set.sentences[k]) for batch in step for k in batch)
         self.optimizer.zero_grad(set_to_none=True)
         parse = label = tag = 0.0
-        for group in groups:
-            share = group[processes.rank() :: processes.count()]
+        for batch in step:
+            share = batch[processes.rank() :: processes.count()]
             if not share:
                 continue
             loss = self.backward(share, words)
@@ -220,7 +219,7 @@ class Trainer:
             tag += loss.tag.item()
         parse, label, tag = processes.total([parse, label, tag])
         if not math.isfinite(parse + label + tag):
-            raise HeadspanError(f"the loss is not finite in epoch {self.progress.epoch + 1}")
+            raise HeadspanError(f"the loss is not finite in epoch {self.state.epoch + 1}")
         processes.add_gradients(network.parameters())
         clip(network, t.clip)
         factor = rate(place, t.epochs, t.warmup_epochs)
@@ -229,83 +228,86 @@ class Trainer:
         self.optimizer.step()
         return parse, label, tag, words
 
-    def backward(self, sentences: list[Sentence], words: int) -> Loss:
-        """Add the gradient of a batch, whose step has so many words."""
-        inputs, gold = tensors(
-            sentences,
+    def backward(self, batch: Sequence[int], words: int) -> Loss:
+        """Add the gradient of a batch of sentences, in a step over this many words."""
+        inputs, gold = self.training_set.batch(
+            batch,
             self.parser.vocabularies,
             self.parser.tokenizer,
-            hide=self.config.training.word_dropout,
+            word_dropout=self.config.training.word_dropout,
         )
         loss = self.parser.network.loss(inputs, gold)
         total = loss.parse + loss.label + self.config.model.tagger.weight * loss.tag
         (total / words).backward()  # type: ignore[no-untyped-call]
         return loss
 
-    def _after_epoch(
-        self,
-        losses: dict[str, float],
-        watch: Watch | None,
-    ) -> None:
-        progress = self.progress
+    def _after_epoch(self, watch: Watch | None) -> None:
+        state = self.state
         started = time.monotonic()
         first = processes.rank() == 0
         evaluation = self.evaluate(self.dev) if first else None
         scores = [evaluation["uas"].f1, evaluation["las"].f1] if evaluation else [0.0, 0.0]
         uas, las = processes.from_first(scores)
-        progress.seconds += time.monotonic() - started
-        entry = {"epoch": progress.epoch + 1, **losses, "dev_uas": uas, "dev_las": las,
-                 "seconds": progress.seconds}  # fmt: skip
-        progress.history.append(entry)
-        if las >= progress.best:  # of equals the later, which has seen more
-            progress.best, progress.best_epoch = las, progress.epoch
+        state.seconds += time.monotonic() - started
+        words = max(state.words, 1)
+        done = EpochDone(
+            epoch=state.epoch + 1,
+            parse=state.parse / words,
+            label=state.label / words,
+            tag=state.tag / words,
+            dev_uas=uas,
+            dev_las=las,
+            seconds=state.seconds,
+        )
+        state.history.append(done)
+        if las >= state.best:  # of equals the later one, which has seen more
+            state.best, state.best_epoch = las, state.epoch
             if first:
-                self.parser.card = model_card(self.config, progress.history, self.kept)
+                self.parser.card = model_card(self.config, done, self.training_set)
                 self.parser.save(self.folder / MODEL)
-        progress.epoch, progress.step = progress.epoch + 1, 0
-        progress.parse, progress.label, progress.tag, progress.words = 0.0, 0.0, 0.0, 0
+        state.epoch, state.step = state.epoch + 1, 0
+        state.parse, state.label, state.tag, state.words = 0.0, 0.0, 0.0, 0
         self._save()
         self._write_log()
-        if first:
-            for sink in self.sinks:
-                sink(progress.epoch * self._steps, {"dev_uas": uas, "dev_las": las})
+        for sink in self.sinks:
+            sink(state.epoch * self._steps, {"dev_uas": uas, "dev_las": las})
         if watch:
-            watch(self, entry)
-        if processes.total([self._stop])[0] and progress.epoch < self.config.training.epochs:
-            raise Stopped(f"stopped; go on with --resume from {self.folder / CHECKPOINT}")
+            watch(done)
+        if processes.total([self._stop])[0] and state.epoch < self.config.training.epochs:
+            raise self._stopped()
+
+    def _stopped(self) -> Stopped:
+        return Stopped(f"stopped; resume with --resume from {self.folder / CHECKPOINT}")
 
     def evaluate(self, sentences: list[Sentence]) -> Evaluation:
-        """Score the parser as users call it against untouched gold trees."""
+        """Score the parser, as users call it, against the original gold trees."""
         parsed = self.parser.pipe(sentences, retag=True)
         return score(sentences, parsed, punct=self.config.data.punct)
-
-    def _no_patience(self) -> bool:
-        patience, progress = self.config.training.patience, self.progress
-        return bool(patience) and progress.epoch - 1 - progress.best_epoch >= patience
 
     def _save(self) -> None:
         if processes.rank():
             return
-        state = vars(self.progress)
-        save_checkpoint(self.folder / CHECKPOINT, self.parser.network, self.optimizer, state)
+        save_checkpoint(
+            self.folder / CHECKPOINT, self.parser.network, self.optimizer, asdict(self.state)
+        )
 
     def _write_log(self) -> None:
-        """A line an epoch, as the checkpoint has them: whatever happens, the two agree."""
-        if self.progress.history and not processes.rank():
-            lines = [json.dumps(entry) + "\n" for entry in self.progress.history]
+        """One line per epoch, as the checkpoint has them: whatever happens, the two agree."""
+        if self.state.history and not processes.rank():
+            lines = [json.dumps(asdict(done)) + "\n" for done in self.state.history]
             with open_output(self.folder / LOG) as stream:
                 stream.write("".join(lines).encode())
 
     @contextmanager
     def _listening(self) -> Iterator[None]:
-        """Ask the loop to stop after its step when a signal comes; a second one ends it at once."""
+        """On a signal, stop after the current step; a second one ends the process at once."""
 
         def stop(number: int, frame: Any) -> None:
             self._stop = True
             signal.signal(number, old[number])
 
-        wanted = (signal.SIGINT, signal.SIGTERM)
-        old: dict[int, Any] = {number: signal.signal(number, stop) for number in wanted}
+        signals = (signal.SIGINT, signal.SIGTERM)
+        old: dict[int, Any] = {number: signal.signal(number, stop) for number in signals}
         try:
             yield
         finally:
@@ -314,7 +316,7 @@ class Trainer:
 
 
 def _number(*parts: int) -> int:
-    """A seed from numbers; dropout depends on where a step is, not on what came before it."""
+    """A seed from numbers: dropout depends on the place of a step, not on what came before."""
     return int.from_bytes(hashlib.blake2b(repr(parts).encode(), digest_size=7).digest(), "big")
 
 
@@ -327,16 +329,20 @@ def clip(network: nn.Module, most: float) -> None:
 
 
 def rate(place: float, epochs: int, warmup: float) -> float:
-    """The share of the peak learning rate, `place` epochs into training: up, then down to 0."""
+    """The share of the peak learning rate, `place` epochs into training: up, then down to 0.
+
+    Batches are cut anew in every epoch, so the number of steps is not known in advance, as torch's
+    schedulers would have it.
+    """
     if place < warmup:
         return place / warmup
     return max(0.0, (epochs - place) / max(epochs - warmup, 1e-9))
 
 
 def train(config: Config, folder: str | Path, *, resume: bool = False) -> Parser:
-    """Train a parser and give back the best one by dev LAS.
+    """Train a parser and return the best one by dev LAS.
 
-    resume: go on from the checkpoint in the folder, if there is one.
+    resume: resume from the checkpoint in the folder, if there is one.
     """
     trainer = Trainer(config, Path(folder))
     if resume:

@@ -1,7 +1,8 @@
-"""Several processes that train one model, started by torchrun; alone, nothing happens here.
+"""Several processes that train one model, started by torchrun.
 
 Each process takes its share of every batch's sentences, gradients are added up, and all make the
-same step. So the result is that of one process with the same batches, up to rounding.
+same step. So the result is that of one process with the same batches, up to rounding. In a process
+that was started alone, nothing here does anything.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from torch.distributed.rendezvous import rendezvous
 
 from headspan.plumbing.errors import HeadspanError
 
-_PATIENCE = timedelta(days=1)  # with the first process, which may be training a segmenter
+_PATIENCE = timedelta(days=1)  # for the first process, which may be training a segmenter
 
 
 @contextmanager
 def joined() -> Iterator[None]:
     """Join the other processes if torchrun started this one; then the process ends with the block.
 
-    It ends at once, without the ordinary way out of Python: there, threads of gloo that are still
-    running now and then abort a process that has done all its work.
+    It exits at once, without Python's clean-up, in which running threads of gloo now and then abort
+    a process that has done all its work.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield
@@ -41,11 +42,11 @@ def joined() -> Iterator[None]:
 
 
 def _join() -> None:
-    """Meet the other processes, on a page of their own in torchrun's store.
+    """Meet the other processes, under a prefix of their own in torchrun's store.
 
-    When torchrun starts processes again, torch 2.13 gives them the store of those that died, with
-    their addresses in it. On one machine the number of the attempt keeps them apart; on several it
-    need not be the same, and TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 makes torchrun take a new store.
+    When torchrun restarts processes, torch 2.13 gives them the store of those that died, with their
+    addresses in it. On one machine the number of the attempt tells them apart; on several machines
+    it may differ, and TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 makes torchrun take a new store.
     """
     backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
     store, number, size = next(iter(rendezvous("env://")))
@@ -59,19 +60,19 @@ def _join() -> None:
 
 @contextmanager
 def _others() -> Iterator[None]:
-    """Say in one line what has happened if the others cannot be reached."""
+    """Raise HeadspanError if the other processes cannot be reached."""
     try:
         yield
     except RuntimeError as error:
         raise HeadspanError(
-            "another process of this training is gone; go on with --resume from the last "
+            "another process of this training is gone; resume with --resume from the last "
             f"checkpoint ({str(error).splitlines()[0]})"
         ) from error
 
 
-def device(wanted: str) -> torch.device:
-    """Where this process computes: on its GPU if there is one, or as is wanted."""
-    if wanted == "cpu" or (wanted == "auto" and not torch.cuda.is_available()):
+def device(name: str) -> torch.device:
+    """The device of this process, from `training.device`: `auto` is its GPU if there is one."""
+    if name == "cpu" or (name == "auto" and not torch.cuda.is_available()):
         return torch.device("cpu")
     if not torch.cuda.is_available():
         raise HeadspanError("training.device is cuda, but torch finds no GPU here")
@@ -79,12 +80,12 @@ def device(wanted: str) -> torch.device:
 
 
 def count() -> int:
-    """How many processes there are."""
+    """The number of processes."""
     return distributed.get_world_size() if distributed.is_initialized() else 1
 
 
 def rank() -> int:
-    """Which of them this is; 0 writes files and speaks."""
+    """The number of this process; process 0 writes files and prints."""
     return distributed.get_rank() if distributed.is_initialized() else 0
 
 
@@ -92,11 +93,11 @@ def add_gradients(parameters: Iterable[nn.Parameter]) -> None:
     """Add up the gradients of all processes, in place."""
     if count() == 1:
         return
-    wanted = [p for p in parameters if p.requires_grad]
-    for p in wanted:
+    trained = [p for p in parameters if p.requires_grad]
+    for p in trained:
         if p.grad is None:
             p.grad = torch.zeros_like(p)
-    gradients = [p.grad for p in wanted if p.grad is not None]
+    gradients = [p.grad for p in trained if p.grad is not None]
     flat = torch.cat([gradient.flatten() for gradient in gradients])
     with _others():
         distributed.all_reduce(flat)
@@ -106,7 +107,7 @@ def add_gradients(parameters: Iterable[nn.Parameter]) -> None:
 
 
 def total(values: list[float]) -> list[float]:
-    """The sums of some numbers over all processes."""
+    """The sums of numbers over all processes."""
     if count() == 1:
         return values
     summed = torch.tensor(values, dtype=torch.double)
@@ -116,10 +117,10 @@ def total(values: list[float]) -> list[float]:
 
 
 def from_first(values: list[float]) -> list[float]:
-    """What the first process says."""
+    """The numbers of the first process."""
     if count() == 1:
         return values
-    told = torch.tensor(values, dtype=torch.double)
+    received = torch.tensor(values, dtype=torch.double)
     with _others():
-        distributed.broadcast(told, 0)
-    return list(told.tolist())
+        distributed.broadcast(received, 0)
+    return list(received.tolist())

@@ -1,4 +1,4 @@
-"""Places beside log.jsonl where losses and scores go."""
+"""Destinations of losses and scores beside log.jsonl."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from headspan.config import Config, to_table
 from headspan.plumbing.errors import HeadspanError
 
 Sink: TypeAlias = Callable[[int, Mapping[str, float]], None]
-"""Takes the number of the step, counted over all epochs, and named figures."""
+"""Takes the number of the step, counted over all epochs, and figures by name."""
 
 
 def open_sinks(config: Config, folder: Path) -> list[Sink]:
-    """The sinks that a configuration asks for. Raises HeadspanError if one is not installed."""
+    """The sinks of a configuration. Raises HeadspanError if one is not installed."""
     make = {"tensorboard": _tensorboard, "wandb": _wandb}
     return [make[name](config, folder) for name in config.training.log]
 

@@ -18,14 +18,14 @@ sys.path.insert(0, str(HERE.parents[1]))
 from headspan import conllu  # noqa: E402
 from headspan.config import (  # noqa: E402
     Config,
-    Data,
-    Embeddings,
-    Encoder,
-    Model,
-    Tagger,
-    Training,
+    DataConfig,
+    EmbeddingsConfig,
+    EncoderConfig,
+    ModelConfig,
+    TaggerConfig,
+    TrainingConfig,
 )
-from headspan.model import folder as model_folder  # noqa: E402
+from headspan.model import saving  # noqa: E402
 from headspan.text import train_segmenter  # noqa: E402
 from headspan.training.loop import train  # noqa: E402
 from text.conftest import SETTINGS  # noqa: E402
@@ -35,7 +35,7 @@ TEXT = "the dog sees a cat with every hearing . a cat likes the Arrow !"
 
 
 def main() -> None:
-    target = HERE / f"v{model_folder.FORMAT}"
+    target = HERE / f"v{saving.FORMAT}"
     if target.exists():
         sys.exit(f"{target} is there already")
     rng = random.Random(7)
@@ -44,24 +44,24 @@ def main() -> None:
         data = Path(folder) / "train.conllu"
         conllu.write(treebank, data)
         config = Config(
-            data=Data(train=str(data), dev=str(data), punct="keep"),
-            model=Model(
+            data=DataConfig(train=str(data), dev=str(data), punct="keep"),
+            model=ModelConfig(
                 lstm_layers=1, lstm_size=12, score_size=12, label_size=6, dropout=0.1,
-                encoder=Encoder(name=str(make_encoder(Path(folder) / "encoder")), layers="mix"),
-                embeddings=Embeddings(words=12, characters=6, tags=4, min_count=1),
-                tagger=Tagger(columns=("upos", "xpos"), size=12),
+                encoder=EncoderConfig(name=str(make_encoder(Path(folder) / "encoder")), layers="mix"),
+                embeddings=EmbeddingsConfig(words=12, characters=6, tags=4, min_count=1),
+                tagger=TaggerConfig(columns=("upos", "xpos"), size=12),
             ),
-            training=Training(epochs=12, batch_tokens=100, learning_rate=1e-2, seed=3),
+            training=TrainingConfig(epochs=12, batch_tokens=100, learning_rate=1e-2, seed=3),
         )  # fmt: skip
         parser = train(config, Path(folder) / "run")
     settings = replace(SETTINGS, epochs=16)
     parser.segmenter = train_segmenter(treebank, treebank[:20], settings=settings)
-    encoder = Encoder(name="tiny", layers="mix")  # it lay in a temporary folder
+    encoder = EncoderConfig(name="tiny", layers="mix")  # it lay in a temporary folder
     parser.config = replace(config, model=replace(config.model, encoder=encoder))
     parser.card = (
         "# A golden model\n\nMade by make.py; what it says of TEXT there is in the .conllu.\n"
     )
-    model_folder._LARGE_TABLE = 200  # so that it has a table of int8, too
+    saving._LARGE_TABLE = 200  # so that it has a table of int8, too
     parser.save(target, small=True)
     again = type(parser).load(target)
     conllu.write(again(TEXT), target.with_suffix(".conllu"))

@@ -31,6 +31,37 @@ def array(number: Any, dimensions: int) -> Any:
 INDICES = array(types.int64, 1)
 
 
+def best_signature(*scores: int, gold: tuple[int, ...]) -> Signature:
+    """The signature of a kernel for the best tree; see `Kernels`.
+
+    scores, gold: the number of axes of each piece's scores and gold array, batch axis included.
+    """
+    heads, spans = array(types.int64, 2), array(types.int64, 3)
+    return lambda number: types.void(
+        *(score_array(number, axes) for axes in scores),
+        INDICES,
+        INDICES,
+        *(array(types.int64, axes) for axes in gold),
+        *[number] * len(gold),
+        heads,
+        spans,
+        array(number, 1),
+        INDICES,
+    )
+
+
+def sums_signature(*scores: int, outputs: int) -> Signature:
+    """The signature of a kernel for sums over all trees; see `Kernels`."""
+    return lambda number: types.void(
+        *(score_array(number, axes) for axes in scores),
+        INDICES,
+        INDICES,
+        array(types.float64, 1),
+        *[array(number, 1)] * outputs,
+        INDICES,
+    )
+
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 

@@ -1,29 +1,29 @@
-// The drawing: put in place, made usable by pointer and keyboard, and lit up.
-// Whatever comes from a text reaches the page as text or as a parsed XML document, never as HTML.
+// The drawing: putting it in place, pointer and keyboard, highlights.
+// Anything from a text reaches the page as text or as a parsed XML document, never as HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
 
 export function element(name, properties = {}, ...children) {
-  const made = Object.assign(document.createElement(name), properties);
-  made.append(...children);
-  return made;
+  const node = Object.assign(document.createElement(name), properties);
+  node.append(...children);
+  return node;
 }
 
 export function parsedSvg(text) {
-  const found = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
-  if (found.namespaceURI !== SVG || found.localName !== "svg") throw new Error("no drawing");
-  return found;
+  const svg = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+  if (svg.namespaceURI !== SVG || svg.localName !== "svg") throw new Error("not a drawing");
+  return svg;
 }
 
 function shape(name, attributes) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
+  const node = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  return node;
 }
 
-const percent = (chance) => `${Math.round(100 * chance)}%`;
+const percent = (probability) => `${Math.round(100 * probability)}%`;
 
-// A word and its arc in words. tree: heads and relations, perhaps not those of the best tree.
+// Describe a word and its arc. tree: heads and relations, not always those of the best tree.
 export function described(sentence, tree, k) {
   const head = tree.heads[k - 1];
   const parts = [sentence.upos?.[k - 1]];
@@ -32,7 +32,7 @@ export function described(sentence, tree, k) {
   return parts.filter(Boolean).join(", ");
 }
 
-// The headed span of a word in a tree: everything below it, if that is contiguous.
+// The words of a headed span: a word and all its descendants in a tree.
 export function spanOf(tree, k) {
   const below = new Set([k]);
   for (let grown = true; grown; ) {
@@ -47,7 +47,7 @@ export function spanOf(tree, k) {
 export function drawSvg(place, text, sentence, tree) {
   const svg = document.importNode(parsedSvg(text), true);
   svg.setAttribute("role", "group");
-  svg.querySelector("title")?.remove(); // or it pops up over everything
+  svg.querySelector("title")?.remove(); // it would pop up as a tooltip
   svg.setAttribute("aria-label", "Words; choose a head and then a dependent");
   place.replaceChildren(svg);
   for (const word of svg.querySelectorAll(".word")) {
@@ -63,8 +63,8 @@ export function drawSvg(place, text, sentence, tree) {
 
 export function drawTable(place, sentence, tree) {
   const row = (name, cells) => element("tr", {}, ...cells.map((cell) => element(name, {}, cell)));
-  const sure = tree === sentence && sentence.confidences;
-  const names = ["", "Word", "Tag", "Relation", "Head", ...(sure ? ["Confidence"] : []), "Span"];
+  const hasConfidences = tree === sentence && sentence.confidences;
+  const names = ["", "Word", "Tag", "Relation", "Head", ...(hasConfidences ? ["Confidence"] : []), "Span"];
   const body = element("tbody");
   sentence.words.forEach((form, at) => {
     const k = at + 1, head = tree.heads[at], span = spanOf(tree, k);
@@ -73,13 +73,13 @@ export function drawTable(place, sentence, tree) {
     word.setAttribute("aria-label", `${form}, ${described(sentence, tree, k)}`);
     const cells = [String(k), word, sentence.upos?.[at] ?? "", tree.relations[at],
       head ? `${head} ${sentence.words[head - 1]}` : "root"];
-    if (sure) {
-      const chance = sentence.confidences[at];
-      const meter = element("meter", { value: chance, low: 0.5, high: 0.9, optimum: 1 });
-      cells.push(element("span", {}, meter, percent(chance)));
+    if (hasConfidences) {
+      const confidence = sentence.confidences[at];
+      const meter = element("meter", { value: confidence, low: 0.5, high: 0.9, optimum: 1 });
+      cells.push(element("span", {}, meter, percent(confidence)));
     }
-    const whole = span.at(-1) - span[0] + 1 === span.length;
-    cells.push(`${span[0] - 1}–${span.at(-1)}${whole ? "" : " (broken)"}`);
+    const contiguous = span.at(-1) - span[0] + 1 === span.length;
+    cells.push(`${span[0] - 1}–${span.at(-1)}${contiguous ? "" : " (with gaps)"}`);
     const line = row("td", cells);
     line.firstChild.className = "number";
     line.dataset.row = k;
@@ -89,7 +89,7 @@ export function drawTable(place, sentence, tree) {
   rove(place, 1);
 }
 
-// One word at a time is reached by the Tab key; arrow keys go on from there.
+// The Tab key reaches one word; arrow keys move on from there.
 export function rove(place, k, focus = false) {
   for (const word of place.querySelectorAll(".word")) {
     const here = Number(word.dataset.word) === k;
@@ -112,20 +112,20 @@ export function markRequired(place, arcs) {
   }
 }
 
-// Light up the headed span of a word; of none if k is 0.
+// Highlight the headed span of word k; clear the highlight if k is 0.
 export function light(place, tree, k) {
   for (const lit of place.querySelectorAll(".lit")) lit.classList.remove("lit");
   for (const band of place.querySelectorAll(".light")) band.remove();
   if (!k) return;
   const span = spanOf(tree, k);
-  for (const one of place.querySelectorAll(`.span[data-word="${k}"], [data-dependent="${k}"]:not(.other)`)) {
-    one.classList.add("lit");
+  for (const part of place.querySelectorAll(`.span[data-word="${k}"], [data-dependent="${k}"]:not(.other)`)) {
+    part.classList.add("lit");
   }
   for (const row of place.querySelectorAll("[data-row]")) {
     row.classList.toggle("lit", span.includes(Number(row.dataset.row)));
   }
   if (!place.querySelector("[data-dependent]")) return;
-  for (const [first, last] of stretches(span)) band(place, first, last);
+  for (const [first, last] of contiguousRanges(span)) band(place, first, last);
 }
 
 function band(place, first, last) {
@@ -139,11 +139,11 @@ function band(place, first, last) {
     width: right - left, height: bottom - top }));
 }
 
-function stretches(words) {
-  const found = [];
+function contiguousRanges(words) {
+  const ranges = [];
   for (const k of words) {
-    if (found.length && found.at(-1)[1] === k - 1) found.at(-1)[1] = k;
-    else found.push([k, k]);
+    if (ranges.length && ranges.at(-1)[1] === k - 1) ranges.at(-1)[1] = k;
+    else ranges.push([k, k]);
   }
-  return found;
+  return ranges;
 }

@@ -1,8 +1,8 @@
-// The page: what is typed goes to the service, what comes back is shown.
+// The page: sends the text to the service and shows the answer.
 
 import { described, drawSvg, drawTable, element, light, markRequired, press, rove, spanOf }
   from "./drawing.js";
-import { OWN, ranking } from "./ranking.js";
+import { BEST_TREE, ranking } from "./ranking.js";
 import { ask, introduce, isColumns, request, useToken } from "./service.js";
 import { copy, fromLink, standalone, toLink } from "./share.js";
 
@@ -15,16 +15,16 @@ const at = (id) => document.getElementById(id);
 const place = at("drawing");
 
 const state = { text: EXAMPLE, view: "arcs", sentence: 1, constraints: [] };
-// The text, its sentences as the service gave them, the number of the one shown, and the scores that
-// sentences have without constraints.
+// The text, its sentences as the service returned them, the number of the one shown, and the scores
+// of sentences without constraints.
 let answer = null;
-let rank = OWN; // which of the best trees is shown
-let chosen = []; // a head, perhaps with a dependent
+let rank = BEST_TREE; // which of the best trees is shown
+let chosen = []; // a head, or a head and a dependent
 let asking = null;
 let typed = 0;
 
 const sentence = () => answer.sentences[answer.number - 1];
-const tree = () => (rank === OWN ? sentence() : sentence().best[rank]);
+const tree = () => (rank === BEST_TREE ? sentence() : sentence().best[rank]);
 const word = (k) => (k ? sentence().words[k - 1] : "root");
 const here = () => state.constraints.filter((c) => c.sentence === state.sentence);
 
@@ -33,7 +33,7 @@ function say(message, wrong = false) {
   at("status").classList.toggle("problem", wrong);
 }
 
-// Gives whether there is something new to see.
+// Returns whether there is something new to show.
 async function parse() {
   clearTimeout(typed);
   asking?.abort();
@@ -46,33 +46,33 @@ async function parse() {
     return true;
   }
   at("result").classList.add("stale");
-  const body = JSON.stringify(request(state));
+  const asked = JSON.stringify(request(state));
   const { text, sentence: number } = state;
   const bound = new Set(state.constraints.map((c) => c.sentence));
   try {
-    const got = await ask("parse", { method: "POST", body, signal: mine.signal });
+    const got = await ask("parse", { method: "POST", body: asked, signal: mine.signal });
     if (got.status === 503) return await later(Number(got.headers.get("Retry-After")) || 1, mine);
-    const found = await got.json();
+    const body = await got.json();
     at("token").hidden = got.status !== 401;
-    if (!got.ok) return fail(withWords(found.detail));
+    if (!got.ok) return fail(withWords(body.detail));
     const free = new Map(answer?.text === text ? answer.free : []);
-    found.sentences.forEach(({ score }, k) => {
+    body.sentences.forEach(({ score }, k) => {
       if (!bound.has(k + 1)) free.set(k + 1, score);
     });
-    answer = found.sentences.length ? { text, number, sentences: found.sentences, free } : null;
-    rank = OWN;
+    answer = body.sentences.length ? { text, number, sentences: body.sentences, free } : null;
+    rank = BEST_TREE;
     chosen = [];
     say("");
     show();
     return true;
   } catch {
-    return mine.signal.aborted ? false : fail("The service does not answer.");
+    return mine.signal.aborted ? false : fail("The service is not answering.");
   } finally {
     if (mine === asking) fresh();
   }
 }
 
-// A tree of an older text would be taken for that of the text that is there.
+// The tree of an older text must not be taken for that of the current one.
 function fail(message) {
   if (answer?.text === state.text) state.sentence = answer.number;
   else {
@@ -88,7 +88,7 @@ function fresh() {
   at("result").inert = false;
 }
 
-// The service counts words; who looks at the page sees them.
+// Errors of the service have the numbers of words; the page shows the words.
 function withWords(detail) {
   if (answer?.text !== state.text || !detail.includes("→")) return detail;
   return detail.replace(/\d+(?= →)|(?<=→ )\d+/g, (k) => word(Number(k)) ?? k);
@@ -146,7 +146,7 @@ function about(k) {
     + `Its span: ${span.map(word).join(" ")}`);
 }
 
-// Take words as head and dependent of an arc, and offer what can be done with it.
+// Take words as the head and dependent of an arc, and offer what can be done with it.
 function choose(words) {
   chosen = words;
   press(place, chosen);
@@ -253,7 +253,7 @@ function adopt(link) {
   document.querySelector(`#views input[value="${state.view}"]`).checked = true;
 }
 
-// What is typed while the service introduces itself is kept.
+// Text typed before the service has answered is kept.
 async function begin() {
   const model = await introduce();
   at("model").textContent = model ? `Model: ${model.name}.` : "";
@@ -261,8 +261,8 @@ async function begin() {
 }
 
 function wordOf(event) {
-  const found = event.target.closest("[data-word], [data-dependent]:not(.other)")?.dataset;
-  return Number(found?.word ?? found?.dependent ?? 0);
+  const data = event.target.closest("[data-word], [data-dependent]:not(.other)")?.dataset;
+  return Number(data?.word ?? data?.dependent ?? 0);
 }
 
 place.addEventListener("pointerover", (event) => about(wordOf(event)));
@@ -299,7 +299,7 @@ at("text").addEventListener("keydown", (event) => {
 at("text").addEventListener("input", () => {
   Object.assign(state, { text: at("text").value, sentence: 1, constraints: [] });
   clearTimeout(typed);
-  at("result").inert = true; // it is that of another text
+  at("result").inert = true; // it belongs to another text
   typed = setTimeout(parse, PAUSE);
 });
 at("token").addEventListener("submit", (event) => {

@@ -1,17 +1,16 @@
-// The best trees of a sentence as rows of a list.
+// The best trees of a sentence, as rows of a list.
 
-export const OWN = -1; // stands for the tree that the service gave as the best one
+export const BEST_TREE = -1; // the tree that the service returned as the best one
 
 const signed = (number) => number.toFixed(2).replace("-", "−");
 
-// bound: whether the trees keep to constraints. free: the score of the best tree without them, if it
-// is known.
+// bound: whether there are constraints. free: the score of the best tree without them, if known.
 export function ranking(sentence, bound, free) {
   const trees = sentence.best ?? [];
   const name = bound ? "the best tree under the constraints" : "the best tree";
   const score = bound && free !== undefined ? sentence.score - free : sentence.score;
   return trees.map((tree, k) => ({
-    k: k || OWN,
+    k: k || BEST_TREE,
     rank: k + 1,
     what: k ? differences(sentence, tree, trees[0]) : name,
     score: signed(k ? tree.score - trees[0].score : score),
@@ -19,11 +18,11 @@ export function ranking(sentence, bound, free) {
 }
 
 function differences(sentence, tree, best) {
-  const found = [];
+  const changes = [];
   tree.heads.forEach((head, at) => {
     if (head === best.heads[at] && tree.relations[at] === best.relations[at]) return;
     const above = head ? `${tree.relations[at]} of ${sentence.words[head - 1]}` : "root";
-    found.push(`${sentence.words[at]}: ${above}`);
+    changes.push(`${sentence.words[at]}: ${above}`);
   });
-  return found.join(", ") || "the same arcs";
+  return changes.join(", ") || "the same arcs";
 }

@@ -1,4 +1,4 @@
-// What is asked of the service, and how.
+// Requests to the service.
 
 const BEST = 5;
 
@@ -22,7 +22,7 @@ export async function introduce() {
   return model;
 }
 
-// Whether a text is CoNLL-U: its first line that is no comment has columns.
+// Whether a text is CoNLL-U: its first line that is not a comment has columns.
 export function isColumns(text) {
   const line = text.split("\n").find((one) => one.trim() && !one.startsWith("#")) ?? "";
   return /^\d+([-.]\d+)?\t(.*\t){2}/.test(line);
@@ -32,6 +32,6 @@ export function request(state) {
   const constraints = state.constraints.map(({ kind, sentence, head, dependent }) => ({
     sentence, [kind === "require" ? "required" : "forbidden"]: [[head, dependent]],
   }));
-  const given = isColumns(state.text) ? { conllu: state.text.trim() + "\n\n" } : { text: state.text };
-  return { ...given, confidence: true, best: BEST, draw: state.sentence, constraints };
+  const input = isColumns(state.text) ? { conllu: state.text.trim() + "\n\n" } : { text: state.text };
+  return { ...input, confidence: true, best: BEST, draw: state.sentence, constraints };
 }

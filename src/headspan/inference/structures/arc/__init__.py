@@ -1,15 +1,9 @@
 """Trees as arcs: the first-order structure of the biaffine parser."""
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
-from headspan.inference.algebra import Algebra
 from headspan.inference.pieces import ARC
-from headspan.inference.structure import Kernels, Structure
+from headspan.inference.structure import Structure
 from headspan.inference.structures.arc.items import ArcItems
-from headspan.inference.structures.arc.recurrence import ArcCharts, inside
+from headspan.inference.structures.arc.recurrence import inside
 
 __all__ = ["Arc", "arc"]
 
@@ -27,17 +21,9 @@ class Arc(Structure):
     """
 
     pieces = (ARC,)
-
-    def inside(self, algebra: Algebra, lengths: NDArray[np.int64], *scores: Any) -> ArcCharts:
-        return inside(algebra, lengths, *scores)
-
-    def hypergraph(self, charts: Any, n: int, *scores: NDArray[np.float64]) -> ArcItems:
-        return ArcItems(charts, n, *scores)
-
-    def kernels(self) -> Kernels:
-        from headspan.inference.structures.arc import kernel, sums
-
-        return Kernels(kernel.best, sums.sums)
+    inside = staticmethod(inside)
+    items = ArcItems
+    compiled = __name__
 
 
 arc = Arc()

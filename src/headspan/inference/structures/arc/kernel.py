@@ -15,12 +15,11 @@ descending; within a row k ascends, and the inner loops run over a contiguous j.
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from headspan.inference.headed_spans import spans_of_sentence
 from headspan.inference.scores import BAD_SCORE, NO_TREE
 from headspan.inference.simd.charts import chart_width, longest_of
-from headspan.inference.simd.compile import INDICES, array, helper, kernel, score_array
+from headspan.inference.simd.compile import best_signature, helper, kernel
 from headspan.inference.simd.rows import max_plus
 
 LEFT, RIGHT = 0, 1
@@ -153,16 +152,4 @@ def _best(
         spans_of_sentence(heads, b, n, spans)
 
 
-best = kernel(
-    lambda number: types.void(
-        score_array(number, 3),
-        INDICES,
-        INDICES,
-        array(types.int64, 2),
-        number,
-        array(types.int64, 2),
-        array(types.int64, 3),
-        array(number, 1),
-        INDICES,
-    )
-)(_best)
+best = kernel(best_signature(3, gold=(2,)))(_best)

@@ -7,11 +7,10 @@ float64. Outside hands each cell's probability down to the terms of its sum in p
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from headspan.inference.scores import BAD_SCORE, NO_TREE
 from headspan.inference.simd.charts import chart_width, log_sum, longest_of, proportions
-from headspan.inference.simd.compile import INDICES, array, helper, kernel, score_array
+from headspan.inference.simd.compile import helper, kernel, sums_signature
 from headspan.inference.simd.rows import PAD, add_scaled, plus_max
 from headspan.inference.structures.arc.kernel import load_arcs
 
@@ -135,13 +134,4 @@ def _sums(
                 arc_marginals[(b * side + j) * side + i] = work[5, j * width + i]
 
 
-sums = kernel(
-    lambda number: types.void(
-        score_array(number, 3),
-        INDICES,
-        INDICES,
-        array(types.float64, 1),
-        array(number, 1),
-        INDICES,
-    )
-)(_sums)
+sums = kernel(sums_signature(3, outputs=1))(_sums)

@@ -1,16 +1,10 @@
 """Trees as headed spans: the paper's structure."""
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
-from headspan.inference.algebra import Algebra
 from headspan.inference.pieces import HEADED_SPAN
-from headspan.inference.structure import Kernels, Structure
+from headspan.inference.structure import Structure
 from headspan.inference.structures.headed_span.by_rows import RowProvider, best_tree_by_rows
 from headspan.inference.structures.headed_span.items import HeadedSpanItems
-from headspan.inference.structures.headed_span.recurrence import HeadedSpanCharts, inside
+from headspan.inference.structures.headed_span.recurrence import inside
 
 __all__ = ["HeadedSpan", "RowProvider", "headed_span"]
 
@@ -30,21 +24,11 @@ class HeadedSpan(Structure):
     """
 
     pieces = (HEADED_SPAN,)
+    inside = staticmethod(inside)
+    items = HeadedSpanItems
+    compiled = __name__
     reads_rows = True
     best_tree_by_rows = staticmethod(best_tree_by_rows)
-
-    def inside(
-        self, algebra: Algebra, lengths: NDArray[np.int64], *scores: Any
-    ) -> HeadedSpanCharts:
-        return inside(algebra, lengths, *scores)
-
-    def hypergraph(self, charts: Any, n: int, *scores: NDArray[np.float64]) -> HeadedSpanItems:
-        return HeadedSpanItems(charts, n, *scores)
-
-    def kernels(self) -> Kernels:
-        from headspan.inference.structures.headed_span import kernel, sums
-
-        return Kernels(kernel.best, sums.sums)
 
 
 headed_span = HeadedSpan()

@@ -20,7 +20,7 @@ from numba import types
 
 from headspan.inference.scores import BAD_SCORE, NO_TREE
 from headspan.inference.simd.charts import chart_width, longest_of
-from headspan.inference.simd.compile import INDICES, array, helper, kernel, score_array
+from headspan.inference.simd.compile import array, best_signature, helper, kernel, score_array
 from headspan.inference.simd.lanes import VECTOR_BYTES
 from headspan.inference.simd.rows import PAD, extend, max_plus, max_plus_plus
 from headspan.inference.simd.tiles import copy_span, transpose_diagonal_tile, transpose_tile
@@ -203,19 +203,7 @@ def _best(
             top = push_children(alpha, gamma, width, best, j, best, stack, top)
 
 
-best = kernel(
-    lambda number: types.void(
-        score_array(number, 4),
-        INDICES,
-        INDICES,
-        array(types.int64, 3),
-        number,
-        array(types.int64, 2),
-        array(types.int64, 3),
-        array(number, 1),
-        INDICES,
-    )
-)(_best)
+best = kernel(best_signature(4, gold=(3,)))(_best)
 
 
 def new_charts(n: int, dtype: Any) -> tuple[Any, Any, Any]:

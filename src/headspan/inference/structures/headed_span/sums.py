@@ -27,11 +27,10 @@ from math import exp
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from headspan.inference.scores import BAD_SCORE, NO_TREE
 from headspan.inference.simd.charts import chart_width, log_sum, longest_of, proportions
-from headspan.inference.simd.compile import INDICES, array, helper, kernel, score_array
+from headspan.inference.simd.compile import helper, kernel, sums_signature
 from headspan.inference.simd.rows import (
     PAD,
     add_lower_triangle,
@@ -198,14 +197,4 @@ def _sums(
                     arc_marginals[(b * side + h) * side + k] = arcs[h * width + k]
 
 
-sums = kernel(
-    lambda number: types.void(
-        score_array(number, 4),
-        INDICES,
-        INDICES,
-        array(types.float64, 1),
-        array(number, 1),
-        array(number, 1),
-        INDICES,
-    )
-)(_sums)
+sums = kernel(sums_signature(4, outputs=2))(_sums)

@@ -1,15 +1,9 @@
 """Headed spans and arcs together: a span score that knows the head above it."""
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
-from headspan.inference.algebra import Algebra
 from headspan.inference.pieces import ARC, HEADED_SPAN
-from headspan.inference.structure import Kernels, Structure
+from headspan.inference.structure import Structure
 from headspan.inference.structures.joint.items import JointItems
-from headspan.inference.structures.joint.recurrence import JointCharts, inside
+from headspan.inference.structures.joint.recurrence import inside
 
 __all__ = ["Joint", "joint"]
 
@@ -27,18 +21,10 @@ class Joint(Structure):
     """
 
     pieces = (HEADED_SPAN, ARC)
+    inside = staticmethod(inside)
+    items = JointItems
+    compiled = __name__
     exponent = 4
-
-    def inside(self, algebra: Algebra, lengths: NDArray[np.int64], *scores: Any) -> JointCharts:
-        return inside(algebra, lengths, *scores)
-
-    def hypergraph(self, charts: Any, n: int, *scores: NDArray[np.float64]) -> JointItems:
-        return JointItems(charts, n, *scores)
-
-    def kernels(self) -> Kernels:
-        from headspan.inference.structures.joint import kernel, sums
-
-        return Kernels(kernel.best, sums.sums)
 
 
 joint = Joint()

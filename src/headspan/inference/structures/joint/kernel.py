@@ -16,11 +16,10 @@ contiguous h. Charts: left[i,h] = L_h(i), right[j,h] = R_h(j), gamma[p,q,h] = γ
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from headspan.inference.scores import BAD_SCORE, NO_TREE
 from headspan.inference.simd.charts import chart_width, longest_of
-from headspan.inference.simd.compile import INDICES, array, helper, kernel, score_array
+from headspan.inference.simd.compile import best_signature, helper, kernel
 from headspan.inference.simd.rows import PAD, max_plus, max_plus_plus
 from headspan.inference.structures.arc.kernel import load_arcs
 
@@ -183,19 +182,4 @@ def _best(
                 j = best
 
 
-best = kernel(
-    lambda number: types.void(
-        score_array(number, 4),
-        score_array(number, 3),
-        INDICES,
-        INDICES,
-        array(types.int64, 3),
-        array(types.int64, 2),
-        number,
-        number,
-        array(types.int64, 2),
-        array(types.int64, 3),
-        array(number, 1),
-        INDICES,
-    )
-)(_best)
+best = kernel(best_signature(4, 3, gold=(3, 2)))(_best)

@@ -11,11 +11,10 @@ gamma[h,q,p] where it lies right of h.
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from headspan.inference.scores import BAD_SCORE, NO_TREE
 from headspan.inference.simd.charts import chart_width, log_sum, longest_of, proportions
-from headspan.inference.simd.compile import INDICES, array, helper, kernel, score_array
+from headspan.inference.simd.compile import helper, kernel, sums_signature
 from headspan.inference.simd.rows import PAD, add_scaled, plus_max, plus_plus_max
 from headspan.inference.structures.arc.kernel import load_arcs
 from headspan.inference.structures.headed_span.sums import load_terms
@@ -200,15 +199,4 @@ def _sums(
             )
 
 
-sums = kernel(
-    lambda number: types.void(
-        score_array(number, 4),
-        score_array(number, 3),
-        INDICES,
-        INDICES,
-        array(types.float64, 1),
-        array(number, 1),
-        array(number, 1),
-        INDICES,
-    )
-)(_sums)
+sums = kernel(sums_signature(4, 3, outputs=2))(_sums)

@@ -1,0 +1,108 @@
+"""All names that a model knows, by what they name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from headspan.config import ModelConfig
+from headspan.conllu import Sentence
+from headspan.nn.word_vectors import VocabularySizes
+from headspan.plumbing.errors import HeadspanError, shown
+from headspan.vocabulary import RESERVED, Vocabulary
+
+_UNWRITABLE = re.compile("[\\t\\n\\0\\ud800-\\udfff]")
+
+
+@dataclass(frozen=True)
+class Vocabularies:
+    """The names for which a network has numbers."""
+
+    labels: Vocabulary
+    words: Vocabulary
+    characters: Vocabulary
+    columns: dict[str, Vocabulary]
+    """Tags that the network reads, by column."""
+    tags: dict[str, Vocabulary]
+    """Tags that the network predicts, by column."""
+
+    @classmethod
+    def count(cls, sentences: Sequence[Sentence], model: ModelConfig) -> Vocabularies:
+        """The vocabularies of a treebank that a model needs."""
+        e = model.embeddings
+        forms = [form for sentence in sentences for form in sentence.forms]
+        return cls(
+            labels=Vocabulary.count(r for s in sentences for r in s.deprels),
+            words=Vocabulary.count(forms if e.words else [], min_count=e.min_count),
+            characters=Vocabulary.count(
+                c for form in (forms if e.characters else []) for c in form
+            ),
+            columns=_tags(sentences, e.columns),
+            tags=_tags(sentences, model.tagger.columns),
+        )
+
+    def sizes(self) -> VocabularySizes:
+        """The numbers that a network is built from."""
+        return VocabularySizes(
+            labels=len(self.labels),
+            words=len(self.words),
+            characters=len(self.characters),
+            columns=tuple(map(len, self.columns.values())),
+            tags=tuple(map(len, self.tags.values())),
+            reserved=RESERVED,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "labels": self.labels.to_json(),
+            "words": self.words.to_json(),
+            "characters": self.characters.to_json(),
+            "columns": {name: v.to_json() for name, v in self.columns.items()},
+            "tags": {name: v.to_json() for name, v in self.tags.items()},
+        }
+
+    @classmethod
+    def from_json(cls, data: Any, model: ModelConfig) -> Vocabularies:
+        """Vocabularies from the output of `to_json`.
+
+        Raises HeadspanError unless they are the ones that the model needs.
+        """
+        try:
+            vocabularies = cls(
+                labels=Vocabulary.from_json(data["labels"], "labels"),
+                words=Vocabulary.from_json(data["words"], "words"),
+                characters=Vocabulary.from_json(data["characters"], "characters"),
+                columns={n: Vocabulary.from_json(v, n) for n, v in data["columns"].items()},
+                tags={n: Vocabulary.from_json(v, n) for n, v in data.get("tags", {}).items()},
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise HeadspanError(f"the vocabularies are not complete: {error!r}") from error
+        vocabularies._check(model)
+        return vocabularies
+
+    def _check(self, model: ModelConfig) -> None:
+        for what, columns, expected in (
+            ("read", self.columns, model.embeddings.columns),
+            ("predicted", self.tags, model.tagger.columns),
+        ):
+            if tuple(columns) != expected:
+                raise HeadspanError(
+                    f"the vocabularies of columns that are {what} are "
+                    f"{shown(', '.join(columns) or 'none')}; "
+                    f"expected {', '.join(expected) or 'none'}"
+                )
+        for what, vocabulary in (("labels", self.labels), *self.tags.items()):
+            if not vocabulary.names:
+                raise HeadspanError(f"the vocabulary of {what} is empty")
+            for name in vocabulary.names:
+                if _UNWRITABLE.search(name):
+                    raise HeadspanError(f"{what} has {shown(name)}, which no file can hold")
+
+
+def _tags(sentences: Sequence[Sentence], columns: Sequence[str]) -> dict[str, Vocabulary]:
+    return {
+        column: Vocabulary.count(tag for s in sentences for tag in getattr(s, column))
+        for column in columns
+    }
