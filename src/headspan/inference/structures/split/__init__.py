@@ -2,14 +2,10 @@
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from headspan.inference.algebra import Algebra
 from headspan.inference.pieces import ARC, LEFT_END, RIGHT_END
-from headspan.inference.structure import Kernels, Structure
+from headspan.inference.structure import Structure
 from headspan.inference.structures.split.items import SplitItems
-from headspan.inference.structures.split.recurrence import SplitCharts, inside
+from headspan.inference.structures.split.recurrence import inside
 
 __all__ = ["Split", "split"]
 
@@ -28,17 +24,9 @@ class Split(Structure):
     """
 
     pieces = (ARC, LEFT_END, RIGHT_END)
-
-    def inside(self, algebra: Algebra, lengths: NDArray[np.int64], *scores: Any) -> SplitCharts:
-        return inside(algebra, lengths, *scores)
-
-    def hypergraph(self, charts: Any, n: int, *scores: NDArray[np.float64]) -> SplitItems:
-        return SplitItems(charts, n, *scores)
-
-    def kernels(self) -> Kernels:
-        from headspan.inference.structures.split import kernel, sums
-
-        return Kernels(kernel.best, sums.sums)
+    inside = staticmethod(inside)
+    items = SplitItems
+    compiled = __name__
 
     def as_joint(self, *scores: Any) -> tuple[Any, ...]:
         arcs, left_ends, right_ends = scores

@@ -12,12 +12,11 @@ Charts are flat, row i at i * width, with padding behind every row (see simd/row
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from headspan.inference.headed_spans import spans_of_sentence
 from headspan.inference.scores import BAD_SCORE, NO_TREE
 from headspan.inference.simd.charts import chart_width, longest_of
-from headspan.inference.simd.compile import INDICES, array, helper, kernel, score_array
+from headspan.inference.simd.compile import best_signature, helper, kernel
 from headspan.inference.simd.rows import max_plus
 from headspan.inference.structures.arc.kernel import LEFT, RIGHT, load_arcs
 
@@ -185,22 +184,4 @@ def _best(
         spans_of_sentence(heads, b, n, spans)
 
 
-best = kernel(
-    lambda number: types.void(
-        score_array(number, 3),
-        score_array(number, 3),
-        score_array(number, 3),
-        INDICES,
-        INDICES,
-        array(types.int64, 2),
-        array(types.int64, 3),
-        array(types.int64, 3),
-        number,
-        number,
-        number,
-        array(types.int64, 2),
-        array(types.int64, 3),
-        array(number, 1),
-        INDICES,
-    )
-)(_best)
+best = kernel(best_signature(3, 3, 3, gold=(2, 3, 3)))(_best)

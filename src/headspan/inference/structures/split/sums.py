@@ -11,11 +11,10 @@ first, left_t, open_left_t, right_t and left_arc_t.
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from headspan.inference.scores import BAD_SCORE, NO_TREE
 from headspan.inference.simd.charts import chart_width, log_sum, longest_of, proportions
-from headspan.inference.simd.compile import INDICES, array, helper, kernel, score_array
+from headspan.inference.simd.compile import helper, kernel, sums_signature
 from headspan.inference.simd.rows import PAD, add_scaled, plus_max
 from headspan.inference.structures.arc.kernel import load_arcs
 from headspan.inference.structures.split.kernel import load_ends
@@ -180,17 +179,4 @@ def _sums(
                     right_marginals[(b * side + p) * side + i] = work[4, i * width + p]
 
 
-sums = kernel(
-    lambda number: types.void(
-        score_array(number, 3),
-        score_array(number, 3),
-        score_array(number, 3),
-        INDICES,
-        INDICES,
-        array(types.float64, 1),
-        array(number, 1),
-        array(number, 1),
-        array(number, 1),
-        INDICES,
-    )
-)(_sums)
+sums = kernel(sums_signature(3, 3, 3, outputs=3))(_sums)
