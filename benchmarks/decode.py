@@ -1,4 +1,4 @@
-"""How quick exact inference is: one thread, medians, everything in one process.
+"""The speed of exact inference: one thread, medians, everything in one process.
 
     python benchmarks/decode.py [--repeats N] [--json FILE] [--plot FILE]
 
@@ -52,34 +52,34 @@ def batch_of(n: int) -> int:
 
 
 def best_trees(lengths: list[int], repeat: int) -> list[dict[str, Any]]:
-    """Microseconds a sentence for the best tree, ours and others."""
+    """Microseconds per sentence for the best tree, ours and others."""
     reference = compile_reference()
     results = []
     for n in lengths:
         size = batch_of(n)
         rng = np.random.default_rng(n)
-        cube = rng.standard_normal((size, n + 1, n + 1, n + 1), dtype=np.float32)
-        turned = np.ascontiguousarray(cube.swapaxes(2, 3))
+        spans = rng.standard_normal((size, n + 1, n + 1, n + 1), dtype=np.float32)
+        turned = np.ascontiguousarray(spans.swapaxes(2, 3))
         heads = np.zeros((size, n), np.int64)
-        matrix = rng.standard_normal((size, n + 1, n + 1), dtype=np.float32)
-        ours = headed_span.best_tree(cube, threads=1)
+        arcs = rng.standard_normal((size, n + 1, n + 1), dtype=np.float32)
+        ours = headed_span.best_tree(spans, threads=1)
         view = turned.swapaxes(2, 3)
         candidates = {
-            "ours": partial(headed_span.best_tree, cube, threads=1),
+            "ours": partial(headed_span.best_tree, spans, threads=1),
             "ours, j contiguous": partial(headed_span.best_tree, view, threads=1),
-            "ours, alone": partial(headed_span.best_tree, cube[0], threads=1),
-            "eisner": partial(arc.best_tree, matrix, threads=1),
+            "ours, alone": partial(headed_span.best_tree, spans[0], threads=1),
+            "eisner": partial(arc.best_tree, arcs, threads=1),
         }
         if reference is not None:
             reference(turned, size, n, heads)
             np.testing.assert_array_equal(heads, ours.heads)
             candidates["c++"] = partial(reference, turned, size, n, heads)
         times = medians(candidates, repeat)
-        tensor = torch.from_numpy(cube)
+        tensor = torch.from_numpy(spans)
         ends = torch.full((size,), n)
         chosen = best_spans(tensor, ends).numpy() > 0.5
-        for b, spans in enumerate(ours.spans):
-            assert all(chosen[b, i, j, k] for k, (i, j) in enumerate(spans, 1))
+        for b, tree in enumerate(ours.spans):
+            assert all(chosen[b, i, j, k] for k, (i, j) in enumerate(tree, 1))
         slow = medians(
             {
                 "autograd": partial(best_spans, tensor, ends),
@@ -101,18 +101,18 @@ def sums(lengths: list[int], repeat: int) -> list[dict[str, Any]]:
     for n in lengths:
         size = max(2, batch_of(n) // 2)
         rng = np.random.default_rng(n)
-        cube = rng.standard_normal((size, n + 1, n + 1, n + 1), dtype=np.float32)
-        matrix = rng.standard_normal((size, n + 1, n + 1), dtype=np.float32)
+        spans = rng.standard_normal((size, n + 1, n + 1, n + 1), dtype=np.float32)
+        arcs = rng.standard_normal((size, n + 1, n + 1), dtype=np.float32)
         times = medians(
             {
-                "span best": partial(headed_span.best_tree, cube, threads=1),
-                "span log Z": partial(headed_span.log_partition, cube, threads=1),
-                "span marginals": partial(headed_span.marginals, cube, threads=1, arcs=False),
-                "span + arc marginals": partial(headed_span.marginals, cube, threads=1),
-                "arc best": partial(arc.best_tree, matrix, threads=1),
-                "arc log Z": partial(arc.log_partition, matrix, threads=1),
-                "arc marginals": partial(arc.marginals, matrix, threads=1),
-                "joint best": partial(joint.best_tree, cube, matrix, threads=1),
+                "span best": partial(headed_span.best_tree, spans, threads=1),
+                "span log Z": partial(headed_span.log_partition, spans, threads=1),
+                "span marginals": partial(headed_span.marginals, spans, threads=1, arcs=False),
+                "span + arc marginals": partial(headed_span.marginals, spans, threads=1),
+                "arc best": partial(arc.best_tree, arcs, threads=1),
+                "arc log Z": partial(arc.log_partition, arcs, threads=1),
+                "arc marginals": partial(arc.marginals, arcs, threads=1),
+                "joint best": partial(joint.best_tree, spans, arcs, threads=1),
             },
             max(3, repeat // 3),
         )
@@ -142,15 +142,15 @@ def threads(repeat: int) -> dict[str, Any]:
     """One thread and two on 256 sentences of mixed lengths."""
     rng = np.random.default_rng(0)
     lengths = rng.integers(5, 61, size=256)
-    cube = rng.standard_normal((256, 61, 61, 61), dtype=np.float32)
+    spans = rng.standard_normal((256, 61, 61, 61), dtype=np.float32)
     # How much a second thread can bring at all just now: other processes may hold the cores.
     free = medians({"one": partial(_spin, 6_000_000), "two": _spin_twice}, max(5, repeat // 4))
     times = medians(
         {
-            "best, one": partial(headed_span.best_tree, cube, lengths=lengths, threads=1),
-            "best, two": partial(headed_span.best_tree, cube, lengths=lengths, threads=2),
-            "log Z, one": partial(headed_span.log_partition, cube, lengths=lengths, threads=1),
-            "log Z, two": partial(headed_span.log_partition, cube, lengths=lengths, threads=2),
+            "best, one": partial(headed_span.best_tree, spans, lengths=lengths, threads=1),
+            "best, two": partial(headed_span.best_tree, spans, lengths=lengths, threads=2),
+            "log Z, one": partial(headed_span.log_partition, spans, lengths=lengths, threads=1),
+            "log Z, two": partial(headed_span.log_partition, spans, lengths=lengths, threads=2),
         },
         max(5, repeat // 2),
     )
@@ -160,7 +160,7 @@ def threads(repeat: int) -> dict[str, Any]:
     for count in (1, 2):
         start = time.process_time()
         for _ in range(max(5, repeat // 2)):
-            headed_span.best_tree(cube, lengths=lengths, threads=count)
+            headed_span.best_tree(spans, lengths=lengths, threads=count)
         used.append(time.process_time() - start)
     return {
         "milliseconds": {name: 1e3 * t for name, t in times.items()},
@@ -219,7 +219,7 @@ def plot(path: Path, trees: list[dict[str, Any]]) -> None:
             label = {"ours": "headed spans", "eisner": "Eisner", "c++": "C++ loops"}.get(name, name)
             axes.loglog(n, [row["microseconds"][name] for row in trees], marker="o", label=label)
     axes.set_xlabel("words")
-    axes.set_ylabel("microseconds a sentence, one thread")
+    axes.set_ylabel("microseconds per sentence, one thread")
     axes.set_xticks(n, [str(x) for x in n])
     axes.minorticks_off()
     axes.grid(alpha=0.3)
@@ -245,7 +245,7 @@ def main() -> None:
         eisner = [t["eisner"], t["eisner"] / t["ours"]]
         rows.append([row["n"], *ours, cpp, cpp and t["ours"] / cpp, *eisner])
     header = ["n", "ours", "ours (j)", "C++", "ours/C++", "Eisner", "Eisner/ours"]
-    table("Best tree, µs a sentence in a batch", header, rows)
+    table("Best tree, µs per sentence in a batch", header, rows)
     rows = []
     for row in trees:
         t = row["microseconds"]
@@ -253,7 +253,7 @@ def main() -> None:
         alone = [t["ours, alone"], t["autograd, alone"], t["autograd, alone"] / t["ours, alone"]]
         rows.append([row["n"], *batch, *alone])
     header = ["n", "ours", "autograd", "x", "ours, alone", "autograd, alone", "x"]
-    table("Against backpointers from autograd, µs a sentence", header, rows)
+    table("Against backpointers from autograd, µs per sentence", header, rows)
     summed = sums([20, 40, 80], repeat)
     rows = []
     for row in summed:
@@ -262,14 +262,14 @@ def main() -> None:
             rows.append([row["n"], name, t[name], t[name] / t["span best"]])
         for name in ("arc log Z", "arc marginals"):
             rows.append([row["n"], name, t[name], t[name] / t["arc best"]])
-    table("Sums, µs a sentence and multiples of the best tree", ["n", "what", "µs", "x"], rows)
+    table("Sums, µs per sentence and multiples of the best tree", ["n", "what", "µs", "x"], rows)
     pair = threads(repeat)
     rows = [[name, value] for name, value in pair["milliseconds"].items()]
     rows += [[name, value] for name, value in pair.items() if name != "milliseconds"]
     table("256 sentences of 5 to 60 words, ms", ["what", "ms"], rows)
     kilobytes = memory([100, 200, 400])
     rows = [[r["n"], r["span"], r["arc"], 1024 * r["span"] / r["n"] ** 2] for r in kilobytes]
-    table("Memory beyond the scores, KB", ["n", "spans", "arcs", "bytes a cell (spans)"], rows)
+    table("Memory beyond the scores, KB", ["n", "spans", "arcs", "bytes per cell (spans)"], rows)
     if options.plot:
         plot(options.plot, trees)
     results = {"best tree": trees, "sums": summed, "threads": pair, "memory": kilobytes}

@@ -87,6 +87,8 @@ class ScoreBatch:
 
     def raise_for(self, status: NDArray[np.int64]) -> None:
         """Raise the error that a kernel or a recurrence noted for a sentence, if any."""
+        if not status.any():
+            return
         for b in np.flatnonzero(status):
             if status[b] == BAD_SCORE:
                 self.explain_bad_score(int(b))
@@ -110,9 +112,8 @@ def read_scores(
     pieces: Sequence[Piece], scores: Sequence[Any], lengths: Any, backend: Backend | None
 ) -> ScoreBatch:
     """Check shapes and types, add the batch axis, choose the backend."""
-    names = " and ".join(piece.name for piece in pieces)
     if len(scores) != len(pieces):
-        raise ScoresError(f"expected {names} scores, found {len(scores)} arrays")
+        raise ScoresError(f"expected {_names(pieces)} scores, found {len(scores)} arrays")
     has_batch_axis = getattr(scores[0], "ndim", -1) == pieces[0].axes + 1
     tensors = [x for x in scores if is_tensor(x)]
     parts = []
@@ -123,7 +124,7 @@ def read_scores(
                 f"{what} must be a NumPy array or a tensor, not {type(part).__name__}"
             )
         if bool(tensors) != is_tensor(part):
-            raise ScoresError(f"{names} scores must all be arrays or all be tensors")
+            raise ScoresError(f"{_names(pieces)} scores must all be arrays or all be tensors")
         if part.ndim != piece.axes + has_batch_axis or len(set(part.shape[-piece.axes :])) != 1:
             sides = ", ".join(["N+1"] * piece.axes)
             shape = f"(B, {sides})" if has_batch_axis else f"({sides}) or (B, {sides})"
@@ -137,10 +138,10 @@ def read_scores(
     )
     if not same or dtype is None:
         shapes = " and ".join(f"{tuple(part.shape)} {part.dtype}" for part in parts)
-        raise ScoresError(f"{names} scores do not belong together: {shapes}")
+        raise ScoresError(f"{_names(pieces)} scores do not belong together: {shapes}")
     like = tensors[0] if tensors else None
     if any(tensor.device != tensors[0].device for tensor in tensors):
-        raise ScoresError(f"{names} scores must be on one device")
+        raise ScoresError(f"{_names(pieces)} scores must be on one device")
     if backend is None:
         on_cpu = like is None or like.device.type == "cpu"
         backend = "kernels" if on_cpu else "batched"
@@ -155,6 +156,10 @@ def read_scores(
     longest = parts[0].shape[1] - 1
     checked = _read_lengths(lengths, parts[0].shape[0], longest, has_batch_axis)
     return ScoreBatch(pieces, tuple(parts), checked, backend, has_batch_axis, like, dtype)
+
+
+def _names(pieces: Sequence[Piece]) -> str:
+    return " and ".join(piece.name for piece in pieces)
 
 
 def _float_type(part: Any) -> np.dtype[Any] | None:
@@ -178,13 +183,14 @@ def _read_lengths(lengths: Any, size: int, longest: int, has_batch_axis: bool) -
         raise ScoresError("the scores have no room for a word")
     if lengths is None:
         return np.full(size, longest, np.int64)
-    found = np.asarray(lengths.cpu() if is_tensor(lengths) else lengths)
+    numbers = np.asarray(lengths.cpu() if is_tensor(lengths) else lengths)
     expected = (size,) if has_batch_axis else ()
-    if found.shape != expected or not np.issubdtype(found.dtype, np.integer):
+    if numbers.shape != expected or not np.issubdtype(numbers.dtype, np.integer):
         raise ScoresError(
-            f"lengths must be integers of the shape {expected}, found {found.dtype} {found.shape}"
+            f"lengths must be integers of the shape {expected}, "
+            f"found {numbers.dtype} {numbers.shape}"
         )
-    checked = np.ascontiguousarray(found.reshape(size), np.int64)
+    checked = np.ascontiguousarray(numbers.reshape(size), np.int64)
     for b in np.flatnonzero((checked < 1) | (checked > longest)):
         raise ScoresError(f"length {checked[b]} of sentence {b} is not between 1 and {longest}")
     return checked
@@ -196,19 +202,19 @@ def read_heads(
     """The heads and headed spans of given trees, (B, N) or (N,). N may be the longest length."""
     from headspan.inference.headed_spans import spans_of_trees
 
-    found = np.asarray(heads.cpu() if is_tensor(heads) else heads)
+    trees = np.asarray(heads.cpu() if is_tensor(heads) else heads)
     if not batch.has_batch_axis:
-        found = found[None]
+        trees = trees[None]
     longest = int(batch.lengths.max(initial=0))
-    good = found.ndim == 2 and np.issubdtype(found.dtype, np.integer)
-    if not good or found.shape[0] != batch.size or found.shape[1] < longest:
+    good = trees.ndim == 2 and np.issubdtype(trees.dtype, np.integer)
+    if not good or trees.shape[0] != batch.size or trees.shape[1] < longest:
         raise TreeError(
             f"{what} must be integers of the shape ({batch.size}, {longest}) or wider, "
-            f"found {found.dtype} {found.shape}"
+            f"found {trees.dtype} {trees.shape}"
         )
     padded = np.full((batch.size, batch.longest), -1, np.int64)
-    columns = min(found.shape[1], batch.longest)
-    padded[:, :columns] = found[:, :columns]
+    columns = min(trees.shape[1], batch.longest)
+    padded[:, :columns] = trees[:, :columns]
     padded[np.arange(batch.longest) >= batch.lengths[:, None]] = -1
     spans, wrong = spans_of_trees(padded, batch.lengths)
     if wrong >= 0:

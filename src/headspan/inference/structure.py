@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import wraps
+from functools import cached_property, wraps
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -28,6 +28,7 @@ from headspan.inference.scores import Backend, ScoreBatch, read_heads, read_scor
 from headspan.inference.threads import over_sentences
 from headspan.registries import STRUCTURES
 
+_NO_TREES = np.zeros((0, 0), np.int64), np.zeros((0, 0, 0), np.int64)  # heads and spans
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
@@ -120,8 +121,9 @@ class Structure(ABC):
         scores: one array per piece, (B, …), −inf in every illegal cell.
         """
 
+    @cached_property
     def kernels(self) -> Kernels | None:
-        """The compiled loops, if there are any."""
+        """The compiled loops, if there are any; imported when they are first used."""
         if not self.compiled:
             return None
         best, sums = (import_module(f"{self.compiled}.{name}") for name in ("kernel", "sums"))
@@ -364,7 +366,7 @@ class Structure(ABC):
 
     def read(self, scores: Sequence[Any], lengths: Any, backend: Backend | None) -> ScoreBatch:
         """Check the scores and choose the backend; see `read_scores`."""
-        if backend is None and self.kernels() is None:
+        if backend is None and self.kernels is None:
             backend = "batched"
         return read_scores(self.pieces, scores, lengths, backend)
 
@@ -410,8 +412,7 @@ class Structure(ABC):
         spans = np.full((batch.size, batch.longest, 2), -1, np.int64)
         values = np.zeros(batch.size, batch.dtype)
         if avoided is None:
-            trees = (np.zeros((0, 0), np.int64), np.zeros((0, 0, 0), np.int64))
-            costs = (0.0,) * len(self.pieces)
+            trees, costs = _NO_TREES, (0.0,) * len(self.pieces)
         else:
             trees, costs = (avoided.heads, avoided.spans), avoided.costs
         gold = [piece.gold(*trees) for piece in self.pieces]
@@ -485,10 +486,9 @@ class Structure(ABC):
         return Sums(log_partition, dict(zip(names, parts, strict=True)))
 
     def _compiled(self) -> Kernels:
-        kernels = self.kernels()
-        if kernels is None:
+        if self.kernels is None:
             raise ScoresError(f"{type(self).__name__} has no kernels; expected backend 'batched'")
-        return kernels
+        return self.kernels
 
     def _expectation(self, sums: Sums, weighed: ScoreBatch) -> Any:
         parts = zip(self.pieces, weighed.parts, strict=True)

@@ -1,6 +1,6 @@
 """Sharing the sentences of a batch among threads.
 
-The kernels let go of the interpreter's lock, so ordinary threads run them side by side. That is
+The kernels release the interpreter's lock, so ordinary threads run them side by side. That is
 safe where Numba's own parallel loops are not: in any thread, and after a fork.
 """
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from headspan.plumbing.machine import usable_cores
 
-_CHUNKS_A_THREAD = 4
+_CHUNKS_PER_THREAD = 4
 _WORTH_A_THREAD = 200_000  # cells; below, waking a thread costs more than it brings
 
 _pools: dict[int, ThreadPoolExecutor] = {}
@@ -45,7 +45,7 @@ def over_sentences(
         return
     if wanted not in _pools:
         _pools.setdefault(wanted, ThreadPoolExecutor(wanted - 1, thread_name_prefix="headspan"))
-    chunks = min(len(order), wanted * _CHUNKS_A_THREAD)
+    chunks = min(len(order), wanted * _CHUNKS_PER_THREAD)
     parts = [np.ascontiguousarray(order[start::chunks]) for start in reversed(range(chunks))]
 
     def take_parts() -> None:

@@ -64,11 +64,11 @@ class TreeScores:
             _fill(trees, free, self.sentences(free)._best(None))
         for rows in [bound] if self.fits else [[b] for b in bound]:
             some = self.sentences(rows)
-            found = some.structure.best_tree(
+            bound_trees = some.structure.best_tree(
                 *some._bounded_dense(), constraints=[constraints[b] for b in rows],
                 lengths=some.lengths, threads=torch.get_num_threads(),
             )  # fmt: skip
-            _fill(trees, rows, _arrays(found))
+            _fill(trees, rows, _arrays(bound_trees))
         return trees
 
     def _best(self, gold: Tensor | None) -> Trees:

@@ -1,7 +1,7 @@
-"""Reading score rows: a row of the cube into a buffer with j contiguous, checked on the way.
+"""Reading rows of span scores into a buffer with j contiguous, and checking them on the way.
 
-Row i of the cube holds s[i, j, k] for i < k <= j <= n. The charts want buffer[k, j] with j
-contiguous, whichever way the cube lies in memory. `transpose_tile` takes scores whose k is
+Row i of the scores holds s[i, j, k] for i < k <= j <= n. The charts want buffer[k, j] with j
+contiguous, whatever the layout of the scores in memory. `transpose_tile` takes scores whose k is
 contiguous, a square of 8 x 8 (4 x 4 in float64) at a time; `copy_span` takes scores whose j is
 contiguous, a run at a time. Both read legal cells only and say whether one of them was NaN or
 +inf.
@@ -81,7 +81,7 @@ def _tile(diagonal: bool) -> Any:
     Lanes k of row t lie at byte `offset + t * stride` of scores, t = 0 … last at most (rows behind
     `last` repeat it; they land in the padding). Lane k of row t goes to dst[d0 + k * width + t].
     On the diagonal only lanes k <= t are read. `ahead` is how many bytes further the same place in
-    the next row of the cube is. True if a score is NaN or +inf.
+    the next row of scores is. True if a score is NaN or +inf.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -147,11 +147,11 @@ def copy_span(typing: Any, dst, d0, scores, offset, count, ahead):
     """
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        number, found = signature.args[0].dtype, signature.args[2].dtype
+        number, source = signature.args[0].dtype, signature.args[2].dtype
         lanes = VECTOR_BYTES // (number.bitwidth // 8)
-        align = found.bitwidth // 8
+        align = source.bitwidth // 8
         wide = ir.VectorType(context.get_value_type(number), lanes)
-        kind = ir.VectorType(context.get_value_type(found), lanes)
+        kind = ir.VectorType(context.get_value_type(source), lanes)
         dst, d0, scores, offset, count, ahead = arguments
         data = context.make_array(signature.args[0])(context, builder, dst).data
         none = ir.Constant(ir.VectorType(_BIT, lanes), [0] * lanes)
@@ -167,7 +167,7 @@ def copy_span(typing: Any, dst, d0, scores, offset, count, ahead):
             value = masked_load(builder, pointer, kind, mask, align, float("-inf"))
             flags = builder.or_(builder.load(bad), _not_below_infinity(builder, value))
             builder.store(flags, bad)
-            if number != found:
+            if number != source:
                 value = builder.fpext(value, wide)
             place = builder.gep(data, [builder.add(d0, index)])
             place = builder.bitcast(place, wide.as_pointer())

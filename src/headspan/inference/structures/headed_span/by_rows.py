@@ -1,7 +1,7 @@
 """The best tree over headed spans from scores that arrive row by row. O(n²) memory in all.
 
 Filling the chart with i descending needs only the scores of one left boundary at a time, and the
-walk back needs only the cells it visits. So the cube of scores never has to exist: a sentence of
+walk back needs only the cells it visits. So dense scores never have to exist: a sentence of
 2,000 words takes some dozens of megabytes instead of 32 gigabytes.
 """
 
@@ -80,7 +80,7 @@ def best_tree_by_rows(
 def _walk(
     provider: RowProvider, n: int, alpha: Any, gamma: Any, gold: Any, cost: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """From the whole sentence down, a generation at a time; ties as in kernels/span.py."""
+    """From the whole sentence down, a generation at a time; ties as in kernel.py."""
     heads = np.full(n, -1, np.int64)
     spans = np.full((n, 2), -1, np.int64)
     generation = [(0, n, 0)]
