@@ -65,7 +65,7 @@ CASES = [
     Case(name, structure, tuple(piece.name for piece in structure.pieces), backend)
     for name, structure in STRUCTURES.items()
     for backend in ("kernels", "batched")
-    if backend == "batched" or structure.kernels()
+    if backend == "batched" or structure.kernels
 ]
 
 

@@ -17,7 +17,7 @@ from headspan.inference.headed_spans import spans_of_sentence
 from headspan.inference.scores import BAD_SCORE, NO_TREE
 from headspan.inference.simd.charts import chart_width, longest_of
 from headspan.inference.simd.compile import best_signature, helper, kernel
-from headspan.inference.simd.rows import max_plus
+from headspan.inference.simd.rows import max_plus, max_plus_pair
 from headspan.inference.structures.arc.kernel import LEFT, RIGHT, load_arcs
 
 
@@ -63,10 +63,10 @@ def _fill(arcs: Any, left_ends: Any, right_ends: Any, n: int, width: int, charts
                 max_plus(open_right, row + k, right, k * width + k, right_arc[row + k], n + 1 - k)
             right[row + k] = open_right[row + k] + right_ends[row + k]
             # I_R(a,c) = max(I_R(a,c), C_R(a,k) + F_L(k,c)), c > k
-            beyond, count = k * width + k + 1, n - k
-            max_plus(right_arc, row + k + 1, left, beyond, open_right[row + k], count)
             # I_L(a,h) = max(I_L(a,h), F_R(a,k) + C_L(k,h)), h > k
-            max_plus(left_arc, row + k + 1, open_left, beyond, right[row + k], count)
+            to, beyond = row + k + 1, k * width + k + 1
+            opened, closed = open_right[row + k], right[row + k]
+            max_plus_pair(right_arc, left_arc, to, left, open_left, beyond, opened, closed, n - k)
         for h in range(a + 1, n + 1):
             left_arc[row + h] += arcs[h * width + a]
         i = (a - 1) * width
