@@ -3,6 +3,7 @@
 docs/architecture.md shows the same lines to newcomers.
 """
 
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ import torch
 
 from headspan import HeadspanError, Sentence, conllu
 from headspan.config import Config, from_table
-from headspan.inference import ScoresError, Structure
+from headspan.inference import Constraints, ScoresError, Structure
 from headspan.inference.pieces import ARC
 from headspan.registries import LOSSES, STRUCTURES
 from headspan.training import train
@@ -24,6 +25,7 @@ class HeadInitial(Structure):
     """Trees in which every head stands before its dependents: H(i,j) has head i, words i … j."""
 
     pieces = (ARC,)
+    all_trees = False
 
     def inside(self, algebra, lengths, arcs):  # type: ignore[no-untyped-def]
         size, side = arcs.shape[:2]
@@ -91,6 +93,12 @@ def test_all_that_follows_from_its_recurrence(structure: Structure) -> None:
         (values + costs).max()
     )
     assert structure.log_probability(scores, gold) == pytest.approx(np.log(p[3]))
+    assert isinstance(best.heads, np.ndarray)
+    assert isinstance(marginals, np.ndarray)
+    rooted = structure.best_tree(scores, constraints=Constraints(required_arcs=[(1, 5)]))
+    assert rooted.heads[4] == 1
+    with pytest.raises(ScoresError, match="HeadInitial cannot express this"):
+        structure.best_tree(scores, constraints=Constraints(brackets=[(1, 3)]))
     with pytest.raises(ScoresError, match="HeadInitial has no items"):
         structure.k_best(scores, 2)
     with pytest.raises(ScoresError, match="HeadInitial has no kernels"):
@@ -144,3 +152,9 @@ def test_names_that_are_not_registered_are_listed(folder: Path) -> None:
         settings(folder, structure="head-initial")
     with pytest.raises(HeadspanError, match="unknown loss 'none'; expected one of max-margin"):
         LOSSES["none"]
+
+
+def test_the_documented_structure_is_the_one_that_is_tested() -> None:
+    page = Path(__file__).parent.parent / "docs" / "architecture.md"
+    source = inspect.getsource(HeadInitial).replace("  # type: ignore[no-untyped-def]", "")
+    assert source in page.read_text(encoding="utf-8")

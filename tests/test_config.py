@@ -74,3 +74,8 @@ def test_mistakes_are_named(tmp_path: Path, text: str, message: str) -> None:
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(HeadspanError, match=r"no.toml: cannot be read"):
         read_config(tmp_path / "no.toml")
+
+
+def test_a_column_is_named_once(tmp_path: Path) -> None:
+    with pytest.raises(HeadspanError, match="expected each column once"):
+        config(tmp_path, '[model.tagger]\ncolumns = ["upos", "upos"]\n')

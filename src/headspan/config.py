@@ -216,7 +216,10 @@ def _checked(hint: Any, value: Any, where: str, key: str) -> Any:
             raise HeadspanError(f"{where}: {key} is {shown(value)}; expected a list")
         if last is not Ellipsis and len(value) != len(get_args(hint)):
             raise HeadspanError(f"{where}: {key} is {shown(value)}; expected {len(get_args(hint))}")
-        return tuple(_checked(kind, item, where, key) for item in value)
+        items = tuple(_checked(kind, item, where, key) for item in value)
+        if kind is TagColumn and len(set(items)) < len(items):
+            raise HeadspanError(f"{where}: {key} is {shown(value)}; expected each column once")
+        return items
     if type(value) is not hint and not (hint is float and type(value) is int):
         raise HeadspanError(f"{where}: {key} is {shown(value)}; expected {_NAMES[hint]}")
     if hint in (int, float) and not 0 <= value <= _LARGEST:

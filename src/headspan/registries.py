@@ -73,7 +73,8 @@ SCORERS = Registry(
         "right_end": "headspan.nn.scorers:EndScorer",
     },
 )
-"""The part of the network that scores each piece, by the piece's name."""
+"""The scorer of each piece, by the piece's name: a module Scorer(inputs, size, dropout) that turns
+the context of a batch, (B, N+2, inputs), into PieceScores (`headspan.nn.piece_scores`)."""
 
 LOSSES = Registry(
     "loss",
@@ -83,4 +84,5 @@ LOSSES = Registry(
         "crf": "headspan.nn.losses:crf",
     },
 )
-"""Losses on trees by name; each takes the scores of a batch and its gold trees."""
+"""Losses on trees by name: functions f(scores: TreeScores, heads, spans); see `headspan.nn.losses`.
+"""

@@ -11,11 +11,13 @@ import pytest
 import torch
 
 from headspan import HeadspanError
-from headspan.inference import ScoresError, arc, headed_span
+from headspan.inference import ScoresError, arc, headed_span, joint
 from headspan.inference.simd import compile as compiling
 from headspan.inference.simd import rows
 from headspan.inference.simd.compile import Kernel, array
 from headspan.inference.threads import over_sentences
+
+from .brute_force import all_trees, spans_of
 
 
 def _python(code: str, **environment: str) -> str:
@@ -182,6 +184,50 @@ def test_wrong_requests_are_explained() -> None:
     assert lists.counts[0] == 7
     with pytest.raises(IndexError, match="7 trees"):
         lists.tree(0, 7)
+
+
+def test_arrays_give_arrays_on_every_backend() -> None:
+    scores = np.zeros((2, 4, 4, 4), np.float32)
+    trees = headed_span.best_tree(scores, backend="batched")
+    marginals = headed_span.marginals(scores, backend="batched")
+    results = [trees.heads, trees.spans, trees.scores, marginals.spans, marginals.arcs]
+    results += [marginals.roots, marginals.log_partition, headed_span.entropy(scores)]
+    results.append(headed_span.log_partition(scores, backend="batched"))
+    assert all(isinstance(result, np.ndarray) for result in results)
+
+
+def test_one_argument_may_follow_the_scores() -> None:
+    scores = np.random.default_rng(0).normal(size=(4, 4, 4))
+    gold = headed_span.best_tree(-scores).heads
+    by_place = headed_span.cost_augmented_tree(scores, gold)
+    assert by_place.scores == headed_span.cost_augmented_tree(scores, gold=gold).scores
+    with pytest.raises(TypeError, match="takes gold after the scores"):
+        headed_span.cost_augmented_tree(scores, gold, 5.0)
+    with pytest.raises(TypeError, match="takes count after the scores"):
+        headed_span.sample(scores, 3, 1)
+
+
+def test_costs_are_one_number_or_one_per_piece() -> None:
+    spans, arcs = np.zeros((4, 4, 4)), np.zeros((4, 4))
+    gold = [0, 1, 2]
+    assert (
+        headed_span.cost_augmented_tree(spans, gold, cost=np.float32(2)).scores == 6
+    )  # all three are wrong
+    apart = joint.cost_augmented_tree(spans, arcs, gold, cost=(1.0, 10.0))
+    assert apart.scores == max(
+        10 * sum(a != b for a, b in zip(tree, gold, strict=True))
+        + sum(a != b for a, b in zip(spans_of(tree), spans_of((0, 1, 2)), strict=True))
+        for tree in all_trees(3)
+    )
+    with pytest.raises(ScoresError, match="one per piece, found 2"):
+        headed_span.cost_augmented_tree(spans, gold, cost=(1.0, 2.0))
+
+
+def test_no_marginals_are_made_without_a_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = torch.zeros(1, 4, 4, requires_grad=True)
+    monkeypatch.setattr("headspan.inference.differentiation.LogPartition", None)
+    with torch.no_grad():
+        assert float(arc.log_partition(scores)) == pytest.approx(np.log(7))
 
 
 def test_an_empty_batch() -> None:

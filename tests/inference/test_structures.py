@@ -176,7 +176,7 @@ def test_both_backends_break_ties_alike(case: Case, kind: str) -> None:
     for seed in range(10):
         scores = _scores(case, kind, np.float32, seed)
         ours = case.call("best_tree", scores, lengths=LENGTHS)
-        other = case.structure.best_tree(*scores, lengths=LENGTHS, backend="kernels")
+        other = case.structure.best_tree(*scores, lengths=LENGTHS)  # by kernels, if there are any
         np.testing.assert_array_equal(ours.heads, other.heads)
         np.testing.assert_array_equal(ours.scores, other.scores)
 
@@ -324,7 +324,12 @@ def test_long_and_short_together(case: Case) -> None:
     assert float(total[1]) > float(found.scores[1])
 
 
-@every_case
+with_items = pytest.mark.parametrize(
+    "case", [c for c in CASES if c.structure.items], ids=lambda c: f"{c.name}-{c.backend}"
+)
+
+
+@with_items
 @every_type
 @every_kind
 def test_k_best_is_the_sorted_enumeration(case: Case, dtype: type, kind: str) -> None:
@@ -352,7 +357,7 @@ def _chi_square_deviation(seen: np.ndarray, expected: np.ndarray) -> float:
     return float(((statistic / freedom) ** (1 / 3) - (1 - spread)) / spread**0.5)
 
 
-@every_case
+@with_items
 @every_type
 def test_sample_frequencies(case: Case, dtype: type) -> None:
     lengths = np.array([1, 2, 3, 4])

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from headspan.inference import Structure
 from headspan.inference.pieces import Piece
-from headspan.nn import tree_scores
+from headspan.nn import piece_scores
 from headspan.nn.tree_scores import TreeScores
 from headspan.registries import LOSSES, SCORERS, STRUCTURES
 from inference.brute_force import CELLS, LEGAL, Tree, all_trees, spans_of
@@ -78,8 +78,8 @@ def case(request: pytest.FixtureRequest) -> Case:
 @pytest.mark.parametrize("by_rows", [False, True])
 def test_max_margin(case: Case, by_rows: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if by_rows:
-        monkeypatch.setattr(tree_scores, "_MOST_DENSE", 0)
-        monkeypatch.setattr(tree_scores, "_ROW_BLOCK", 20)
+        monkeypatch.setattr(piece_scores, "MOST_DENSE", 0)
+        monkeypatch.setattr(piece_scores, "_ROW_BLOCK", 20)
 
     def margin(parts: list[Tensor], n: int, gold: Tree) -> Tensor:
         def wrong(tree: Tree) -> int:

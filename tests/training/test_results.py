@@ -22,7 +22,7 @@ from headspan.inference import Constraints
 from headspan.model import saving
 from headspan.model.numbering import prepare
 from headspan.model.parser import Parser
-from headspan.nn import tree_scores
+from headspan.nn import piece_scores
 from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError
 from headspan.training.calibration import (
@@ -94,7 +94,7 @@ def test_confidences_do_not_depend_on_the_batch(
     parser: Parser, sentences: list[Sentence], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     together = parser.parse(sentences, confidence=True)
-    monkeypatch.setattr(tree_scores, "_MOST_DENSE", 10)
+    monkeypatch.setattr(piece_scores, "MOST_DENSE", 10)
     alone = parser.parse(sentences, confidence=True)
     for one, other in zip(together, alone, strict=True):
         assert one.confidences == pytest.approx(other.confidences, abs=1e-5)

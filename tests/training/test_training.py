@@ -22,6 +22,7 @@ from headspan.config import (
 )
 from headspan.conllu import Sentence
 from headspan.model.parser import Parser
+from headspan.nn.pretrained import load_pretrained
 from headspan.text import SegmenterSettings, train_segmenter
 from headspan.training import processes
 from headspan.training.estimate import estimate
@@ -405,3 +406,24 @@ def test_parts_of_the_encoder_are_fine_tuned(
     layer = "inputs.encoder.encoder.encoder.layer.0.output.dense.weight"
     assert "spans.weight" in changed
     assert (table in changed, layer in changed) == (fine_tuned == "all", fine_tuned != "none")
+
+
+def test_a_structure_of_dense_scores_refuses_long_dev_sentences_at_once(
+    treebank: Path, tmp_path: Path
+) -> None:
+    words = ["word"] * 401
+    long = Sentence.from_words(words, heads=range(401), deprels=["x"] * 401)
+    conllu.write([long], tmp_path / "long.conllu")
+    settings = config(treebank, model={"structure": "joint"})
+    data = replace(settings.data, dev=str(tmp_path / "long.conllu"))
+    with pytest.raises(HeadspanError, match=r"long\.conllu: sentence 1 has 401 words; at most 400"):
+        Trainer(replace(settings, data=data), tmp_path)
+    Trainer(replace(config(treebank), data=data), tmp_path)  # headed spans are read row by row
+
+
+def test_an_encoder_that_is_not_one_of_text_is_refused(tmp_path: Path) -> None:
+    from transformers import T5Config
+
+    T5Config(d_model=8, num_layers=1, num_heads=1, d_kv=8, d_ff=8).save_pretrained(tmp_path)
+    with pytest.raises(HeadspanError, match="expected one that encodes text alone"):
+        load_pretrained(str(tmp_path))

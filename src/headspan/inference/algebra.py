@@ -24,7 +24,7 @@ class Algebra(Protocol):
         ...
 
     def index(self, numbers: NDArray[np.int64]) -> Any:
-        """Given numbers, to index charts with."""
+        """These numbers, as indices of charts."""
         ...
 
     def sum(self, terms: Any) -> Any:

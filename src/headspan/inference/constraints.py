@@ -44,7 +44,7 @@ class Constraints:
                 object.__setattr__(self, field.name, tuple(getattr(self, field.name)))
 
     @property
-    def name_spans(self) -> bool:
+    def need_spans(self) -> bool:
         """Whether only masks on headed spans can express all of this.
 
         A root and a leaf can be expressed by either mask, and so can any arc from 0: the root's
@@ -53,7 +53,7 @@ class Constraints:
         return bool(self.required_spans or self.forbidden_spans or self.brackets)
 
     @property
-    def name_arcs(self) -> bool:
+    def need_arcs(self) -> bool:
         """Whether only masks on arcs can express all of this."""
         return any(head != 0 for head, _ in (*self.required_arcs, *self.forbidden_arcs))
 
@@ -133,7 +133,7 @@ def read_constraints(
         return [constraints] * size
     if len(constraints) != size:
         raise ConstraintError(f"{len(constraints)} constraints for {size} sentences")
-    return [Constraints() if given is None else given for given in constraints]
+    return [Constraints() if one is None else one for one in constraints]
 
 
 def masked(scores: Any, masks: Sequence[NDArray[np.bool_]]) -> Any:

@@ -34,16 +34,16 @@ def spans_of_sentence(heads: Any, b: int, n: int, spans: Any) -> bool:
     return roots == 1
 
 
-def _check_trees(heads: Any, lengths: Any, spans: Any) -> int:
+def _spans_of_trees(heads: Any, lengths: Any, spans: Any) -> int:
     for b in range(heads.shape[0]):
         if not spans_of_sentence(heads, b, lengths[b], spans):
             return b
     return -1
 
 
-_spans_of_heads_kernel = kernel(
+_spans_of_trees_kernel = kernel(
     lambda number: types.int64(array(types.int64, 2), INDICES, array(types.int64, 3))
-)(_check_trees)
+)(_spans_of_trees)
 
 
 def spans_of_trees(heads: Any, lengths: Any) -> tuple[NDArray[np.int64], int]:
@@ -52,7 +52,8 @@ def spans_of_trees(heads: Any, lengths: Any) -> tuple[NDArray[np.int64], int]:
     −1 beyond the end of a sentence, and for the first wrong tree if there is none.
     """
     spans = np.full((*heads.shape, 2), -1, np.int64)
-    wrong = _spans_of_heads_kernel[np.float64](np.ascontiguousarray(heads), lengths, spans)
+    # The kernel has no scores; the type is not used.
+    wrong = _spans_of_trees_kernel[np.float64](np.ascontiguousarray(heads), lengths, spans)
     return spans, int(wrong)
 
 

@@ -41,7 +41,10 @@ class Hypergraph(ABC):
 
     @abstractmethod
     def arc(self, item: Item, alternative: int, head: int) -> tuple[int, int, int]:
-        """(head, dependent or 0 for none, head for the children) of an item below `head`."""
+        """The arc that an alternative of an item below `head` adds, and the head for its children.
+
+        (head of the arc, its dependent or 0 if there is no arc, head for the children).
+        """
 
 
 def k_best(graph: Hypergraph, n: int, k: int) -> ScoredTrees:

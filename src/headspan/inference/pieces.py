@@ -22,7 +22,7 @@ class Piece(ABC):
     name: ClassVar[str]
     """The name in error messages, in `Marginals.by_piece` and in the registry of scorers."""
     axes: ClassVar[int]
-    """The number of axes of one sentence's scores, each of size N + 1. The last is the word."""
+    """The number of axes of one sentence's scores, each of size N + 1. The last is the word's."""
 
     @abstractmethod
     def legal(self, n: Any, *cell: Any) -> Any:
@@ -57,20 +57,22 @@ class Piece(ABC):
 
     @abstractmethod
     def is_needed_by(self, constraints: Constraints) -> bool:
-        """Whether no other piece's mask can say what the constraints say about this one."""
+        """Whether these constraints can be expressed only by a mask on this piece."""
 
     def shape(self, longest: int) -> tuple[int, ...]:
         """The shape of the scores of one sentence with room for so many words."""
         return (longest + 1,) * self.axes
 
-    def room(self, size: int, longest: int, dtype: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    def new_marginals(
+        self, size: int, longest: int, dtype: Any
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Zeros for the marginals of a batch: as a kernel fills them, and the same as a result."""
         shape = (size, *self.shape(longest))
         flat = np.zeros(int(np.prod(shape)) + _SPARE, dtype)
         return flat, flat[:-_SPARE].reshape(shape)
 
-    def no_room(self, dtype: Any) -> NDArray[Any]:
-        """An empty array in place of `room`, for a kernel that shall not fill it."""
+    def no_marginals(self, dtype: Any) -> NDArray[Any]:
+        """An empty array in place of `new_marginals`, for a kernel that shall not fill it."""
         return np.zeros(0, dtype)
 
 
@@ -109,7 +111,7 @@ class HeadedSpanPiece(Piece):
         return constraints.allowed_spans(n)
 
     def is_needed_by(self, constraints: Constraints) -> bool:
-        return constraints.name_spans
+        return constraints.need_spans
 
 
 class ArcPiece(Piece):
@@ -143,7 +145,7 @@ class ArcPiece(Piece):
         return constraints.allowed_arcs(n)
 
     def is_needed_by(self, constraints: Constraints) -> bool:
-        return constraints.name_arcs
+        return constraints.need_arcs
 
 
 class EndPiece(Piece):

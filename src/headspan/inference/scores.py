@@ -57,7 +57,14 @@ class ScoreBatch:
         if self.like is not None:
             torch = sys.modules["torch"]
             values = torch.as_tensor(values, device=self.like.device)
+        elif is_tensor(values):
+            values = values.cpu().numpy()
         return values if self.has_batch_axis else values[0]
+
+    def wants_gradient(self, scores: Sequence[Any]) -> bool:
+        """Whether a gradient of these scores, as the caller gave them, will be asked for."""
+        torch = sys.modules["torch"]
+        return torch.is_grad_enabled() and any(part.requires_grad for part in scores)
 
     def result_lengths(self) -> Any:
         """The lengths as results carry them: always a NumPy array or number."""

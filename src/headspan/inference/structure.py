@@ -69,8 +69,13 @@ def _positional(*names: str) -> Callable[[_Method], _Method]:
 
     def decorate(method: _Method) -> _Method:
         @wraps(method)
-        def call(self: "Structure", *given: Any, **options: Any) -> Any:
-            scores, rest = given[: len(self.pieces)], given[len(self.pieces) :]
+        def call(self: "Structure", *arguments: Any, **options: Any) -> Any:
+            scores, rest = arguments[: len(self.pieces)], arguments[len(self.pieces) :]
+            if len(rest) > len(names):
+                raise TypeError(
+                    f"{method.__name__}() takes {' and '.join(names)} after the scores; "
+                    "all other arguments need their names"
+                )
             return method(self, *scores, **dict(zip(names, rest, strict=False)), **options)
 
         return call  # type: ignore[return-value]
@@ -90,23 +95,29 @@ class Structure(ABC):
     batch axis; N by default). Illegal cells are never read. A score of -inf forbids its piece.
 
     `backend` is chosen by where the scores are: compiled loops ("kernels") on the CPU, tensor
-    operations ("batched") elsewhere; both give the same trees, ties included. `threads` is how many
+    operations ("batched") elsewhere, or if a structure has no kernels; both give the same trees,
+    ties included. `threads` is how many
     sentences the kernels work on at a time, by default as many as there are processors.
 
     `constraints` hold for every sentence, or are a sequence with one set (or None) per sentence.
     They are masks on copies of the scores. Where the pieces cannot express them, the structure
-    `joint` is used, in O(n⁴).
+    `joint` stands in, in O(n⁴).
+
+    `log_partition`, `tree_score` and `log_probability` of tensors carry gradients; nothing else
+    does.
 
     NaN and +inf raise ScoresError. Scores or constraints that leave no tree raise NoTreeError.
     """
 
     pieces: ClassVar[tuple[Piece, ...]]
-    """What is scored."""
+    """What is scored. Without arcs, the first piece must be enough to know the tree."""
+    all_trees: ClassVar[bool] = True
+    """Whether every projective tree can be built, so that another structure can stand in."""
     exponent: ClassVar[int] = 3
     """The best tree of n words takes O(n ** exponent) time."""
     items: ClassVar[Callable[..., Hypergraph] | None] = None
-    """items(charts, n, *scores): the hypergraph of one sentence, for k best trees and samples, over
-    the charts of `inside`, which have a batch axis of 1; None if the structure does without."""
+    """A class, items(charts, n, *scores): the hypergraph of one sentence, for k best trees and
+    samples, over the charts of `inside`, which have a batch axis of 1; None to do without."""
     compiled: ClassVar[str] = ""
     """The package with modules `kernel` and `sums`, whose `best` and `sums` are Kernels, if any."""
     reads_rows: ClassVar[bool] = False
@@ -118,7 +129,10 @@ class Structure(ABC):
     def inside(self, algebra: Algebra, lengths: NDArray[np.int64], *scores: Any) -> Any:
         """Fill the charts of the recurrence; they have a field `total` with the goal's value, (B,).
 
-        scores: one array per piece, (B, …), −inf in every illegal cell.
+        scores: one array per piece, (B, …), −inf in every illegal cell. Charts are filled for all N
+        words, and the total is read where a sentence ends. Every tree must have exactly one
+        derivation, which adds the score of each of its cells exactly once: only then are gradients
+        trees and marginals.
         """
 
     @cached_property
@@ -130,14 +144,20 @@ class Structure(ABC):
         return Kernels(best.best, sums.sums)
 
     def as_joint(self, *scores: Any) -> tuple[Any, ...]:
-        """The same scores for the structure `joint`: zeros for the pieces that are not ours."""
+        """The same scores for the structure `joint`: zeros for the pieces that are not ours.
+
+        Raises ScoresError if `joint` cannot stand in.
+        """
+        joint = STRUCTURES["joint"]
+        if not self.all_trees or not set(self.pieces) <= set(joint.pieces):
+            raise ScoresError(f"{type(self).__name__} cannot express this, nor can joint for it")
         own = dict(zip((piece.name for piece in self.pieces), scores, strict=True))
         size, longest = scores[0].shape[0], scores[0].shape[1] - 1
         return tuple(
             own[piece.name]
             if piece.name in own
             else _zeros(scores[0], (size, *piece.shape(longest)))
-            for piece in STRUCTURES["joint"].pieces
+            for piece in joint.pieces
         )
 
     # What can be asked of it.
@@ -163,7 +183,7 @@ class Structure(ABC):
         self,
         *scores: Any,
         gold: Any,
-        cost: float | Sequence[float] = 1.0,
+        cost: Any = 1.0,
         lengths: Any = None,
         backend: Backend | None = None,
         threads: int | None = None,
@@ -174,8 +194,10 @@ class Structure(ABC):
         cost: one number, or one per piece. Takes as long as best_tree; the kernels neither copy nor
         change the scores. `scores` of the result include the cost.
         """
-        costs = (cost,) * len(self.pieces) if isinstance(cost, int | float) else tuple(cost)
-        return self._best(scores, lengths, backend, threads, gold=gold, costs=costs)
+        costs = [float(cost)] * len(self.pieces) if np.ndim(cost) == 0 else list(map(float, cost))
+        if len(costs) != len(self.pieces):
+            raise ScoresError(f"expected one cost, or one per piece, found {len(costs)}")
+        return self._best(scores, lengths, backend, threads, gold=gold, costs=tuple(costs))
 
     @_positional("heads")
     def tree_score(self, *scores: Any, heads: Any, lengths: Any = None) -> Any:
@@ -212,7 +234,7 @@ class Structure(ABC):
         Differentiable (once) if the scores are tensors that require a gradient.
         """
         batch = self.read(scores, lengths, backend)
-        if batch.like is not None and any(part.requires_grad for part in scores):
+        if batch.like is not None and batch.wants_gradient(scores):
             from headspan.inference.differentiation import LogPartition
 
             return LogPartition.apply(  # type: ignore[no-untyped-call]
@@ -289,11 +311,11 @@ class Structure(ABC):
         batch = self.read(scores, lengths, backend)
         sums = self.sums(batch, threads, marginals=True)
         if values is None:
-            weighed = batch
+            weighted = batch
         else:
             several = values if isinstance(values, tuple | list) else (values,)
-            weighed = self.read(several, lengths, backend)
-        return batch.as_result(batch.cast(self._expectation(sums, weighed)))
+            weighted = self.read(several, lengths, backend)
+        return batch.as_result(batch.cast(self._expectation(sums, weighted)))
 
     @_positional("count")
     def sample(self, *scores: Any, count: int, seed: int, lengths: Any = None) -> TreeLists:
@@ -447,10 +469,12 @@ class Structure(ABC):
         rooms, by_piece = [], {}
         for piece in outputs:
             if marginals and (arcs or piece in self.pieces):
-                flat, by_piece[piece.name] = piece.room(batch.size, batch.longest, batch.dtype)
+                flat, by_piece[piece.name] = piece.new_marginals(
+                    batch.size, batch.longest, batch.dtype
+                )
                 rooms.append(flat)
             else:
-                rooms.append(piece.no_room(batch.dtype))
+                rooms.append(piece.no_marginals(batch.dtype))
         log_partition = np.zeros(batch.size)
         run = self._compiled().sums[batch.dtype]
         over_sentences(
@@ -471,16 +495,13 @@ class Structure(ABC):
             log_partition = differentiation.log_partition(self, batch, status)
             batch.raise_for(status)
             return Sums(log_partition, {})
-        structure = self
+        structure, source = self, batch
         if arcs and ARC not in self.pieces:
             # With arcs that score 0, the joint structure has the same trees, and knows their arcs.
             structure = STRUCTURES["joint"]
-            joint_batch = read_scores(
-                structure.pieces, self.as_joint(*batch.parts), batch.lengths, "batched"
-            )
-        else:
-            joint_batch = batch
-        log_partition, parts = differentiation.sums(structure, joint_batch, status)
+            joint_scores = self.as_joint(*batch.parts)
+            source = read_scores(structure.pieces, joint_scores, batch.lengths, "batched")
+        log_partition, parts = differentiation.sums(structure, source, status)
         batch.raise_for(status)
         names = (piece.name for piece in structure.pieces)
         return Sums(log_partition, dict(zip(names, parts, strict=True)))
@@ -490,9 +511,9 @@ class Structure(ABC):
             raise ScoresError(f"{type(self).__name__} has no kernels; expected backend 'batched'")
         return self.kernels
 
-    def _expectation(self, sums: Sums, weighed: ScoreBatch) -> Any:
-        parts = zip(self.pieces, weighed.parts, strict=True)
-        return sum(_weighed_sum(sums.by_piece[piece.name], values) for piece, values in parts)
+    def _expectation(self, sums: Sums, weighted: ScoreBatch) -> Any:
+        parts = zip(self.pieces, weighted.parts, strict=True)
+        return sum(_weighted_sum(sums.by_piece[piece.name], values) for piece, values in parts)
 
     def _tree_lists(
         self,
@@ -541,17 +562,17 @@ class Structure(ABC):
 
         That is the joint one, for the whole batch, where ours cannot express it all.
         """
-        limits = read_constraints(constraints, batch.size)
+        per_sentence = read_constraints(constraints, batch.size)
         structure: Structure = self
         parts = [part if batch.has_batch_axis else part[None] for part in scores]
         joint = STRUCTURES["joint"]
         others = set(joint.pieces) - set(self.pieces)
-        if any(piece.is_needed_by(limit) for piece in others for limit in limits):
+        if any(piece.is_needed_by(some) for piece in others for some in per_sentence):
             structure, parts = joint, list(self.as_joint(*parts))
         masked_parts = []
         for piece, part in zip(structure.pieces, parts, strict=True):
-            pairs = zip(limits, batch.lengths.tolist(), strict=True)
-            copy = masked(part, [piece.allowed(limit, n) for limit, n in pairs])
+            pairs = zip(per_sentence, batch.lengths.tolist(), strict=True)
+            copy = masked(part, [piece.allowed(some, n) for some, n in pairs])
             masked_parts.append(copy if batch.has_batch_axis else copy[0])
         return structure, masked_parts
 
@@ -568,7 +589,7 @@ def _zeros(like: Any, shape: tuple[int, ...]) -> Any:
     return np.zeros(shape, like.dtype) if isinstance(like, np.ndarray) else like.new_zeros(shape)
 
 
-def _weighed_sum(probabilities: Any, values: Any) -> Any:
+def _weighted_sum(probabilities: Any, values: Any) -> Any:
     """sum(probability * value) per sentence in float64; impossible pieces may have any value."""
     if isinstance(probabilities, np.ndarray):
         product = np.zeros(probabilities.shape)

@@ -38,14 +38,14 @@ def over_sentences(
         run(np.arange(len(lengths)))
         return
     order = np.argsort(-lengths, kind="stable").astype(np.int64)
-    wanted = usable_cores() if threads is None else max(1, threads)
+    count = usable_cores() if threads is None else max(1, threads)
     work = float(np.sum(lengths.astype(float) ** exponent))
-    if wanted == 1 or (threads is None and work < _WORTH_A_THREAD):
+    if count == 1 or (threads is None and work < _WORTH_A_THREAD):
         run(order)
         return
-    if wanted not in _pools:
-        _pools.setdefault(wanted, ThreadPoolExecutor(wanted - 1, thread_name_prefix="headspan"))
-    chunks = min(len(order), wanted * _CHUNKS_PER_THREAD)
+    if count not in _pools:
+        _pools.setdefault(count, ThreadPoolExecutor(count - 1, thread_name_prefix="headspan"))
+    chunks = min(len(order), count * _CHUNKS_PER_THREAD)
     parts = [np.ascontiguousarray(order[start::chunks]) for start in reversed(range(chunks))]
 
     def take_parts() -> None:
@@ -57,7 +57,7 @@ def over_sentences(
             run(part)
 
     # The calling thread works, too: waking a sleeping one can take as long as many short sentences.
-    helpers = [_pools[wanted].submit(take_parts) for _ in range(wanted - 1)]
+    helpers = [_pools[count].submit(take_parts) for _ in range(count - 1)]
     take_parts()
     for helper in helpers:
         helper.result()

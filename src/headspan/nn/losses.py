@@ -2,6 +2,8 @@
 
 A loss takes the scores of a batch and its gold trees, heads (B, N) and spans (B, N, 2) with −1
 beyond the ends, and gives a sum over sentences; the caller divides by the number of words.
+Gradients flow through the scores, `tree_score`, `log_probability` and `log_partition`, but not
+through marginals, entropy and expected scores.
 """
 
 from __future__ import annotations
@@ -14,17 +16,19 @@ from headspan.nn.tree_scores import TreeScores
 
 
 def max_margin(scores: TreeScores, heads: Tensor, spans: Tensor) -> Tensor:
-    """max(0, max over y' of s(y') + Δ(y', y) − s(y)), Δ being the number of wrong pieces.
+    """The margin that is missing: max over y' of s(y') + Δ(y', y) − s(y), which is 0 for y' = y.
+
+    Δ is the number of wrong pieces.
 
     The cost-augmented tree is found without gradient. The scores of the pieces in which the two
-    trees differ are then made again with gradient, under the same dropout; memory is O(n) beyond
-    the scorers' own.
+    trees differ are then made again with gradient, under the same dropout: memory with
+    gradient is O(n).
     """
     trees = scores.best(gold=heads)
-    found_heads, found_spans = torch.from_numpy(trees.heads), torch.from_numpy(trees.spans)
+    best_heads, best_spans = torch.from_numpy(trees.heads), torch.from_numpy(trees.spans)
     total = torch.zeros(())
     for piece, part in zip(scores.structure.pieces, scores.parts, strict=True):
-        wrong, right = piece.cells(found_heads, found_spans), piece.cells(heads, spans)
+        wrong, right = piece.cells(best_heads, best_spans), piece.cells(heads, spans)
         differs = torch.stack([a != b for a, b in zip(wrong, right, strict=True)]).any(0)
         b, k = differs.nonzero(as_tuple=True)
         at, device = b.to(part.device), part.device

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from headspan.inference import RowProvider
 from headspan.nn.layers import activation
 from headspan.plumbing.stages import stage
+
+MOST_DENSE = 1 << 22
+"""The number of scores that are made at once for a batch; more are made row by row."""
+_ROW_BLOCK = 1 << 20  # activations that are made at once when rows are asked for
 
 
 class PieceScores(Protocol):
@@ -37,6 +42,19 @@ class PieceScores(Protocol):
 
     def sentences(self, rows: list[int], longest: int) -> PieceScores:
         """Those of some sentences, with room for so many words."""
+        ...
+
+
+@runtime_checkable
+class RowScores(PieceScores, Protocol):
+    """Scores of a piece that can be made row by row."""
+
+    def by_rows(self, b: int, n: int) -> RowProvider:
+        """Those of sentence b, which has n words, to be asked for row by row."""
+        ...
+
+    def rows_per_block(self, n: int) -> int:
+        """How many rows of a sentence of n words to ask for at a time."""
         ...
 
 
@@ -122,6 +140,11 @@ class FactoredSpanScores:
     def by_rows(self, b: int, n: int) -> SpanScoreRows:
         """Those of sentence b, which has n words, to be asked for row by row."""
         return SpanScoreRows(self.sentences([b], n), n)
+
+    def rows_per_block(self, n: int) -> int:
+        """How many rows of a sentence of n words to ask for at a time."""
+        width = self.posts.shape[2]
+        return max(1, min(_ROW_BLOCK // ((n + 1) * width), MOST_DENSE // (n + 1) ** 2))
 
 
 class SpanScoreRows:

@@ -86,6 +86,7 @@ def load_pretrained(name: str) -> tuple[nn.Module, SubwordTokenizer]:
     try:
         with _quiet():
             config = AutoConfig.from_pretrained(path, trust_remote_code=False)
+            _check_reads_text(config)
             tokenizer = AutoTokenizer.from_pretrained(
                 path, use_fast=True, add_prefix_space=True, trust_remote_code=False
             )
@@ -122,6 +123,19 @@ def _quiet() -> Iterator[None]:
         logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
+def _check_reads_text(config: Any) -> None:
+    """Raise HeadspanError unless a configuration of transformers is that of a text encoder."""
+    from transformers import AutoModel
+
+    classes: Any = AutoModel._model_mapping[type(config)]
+    first = classes[0] if isinstance(classes, tuple) else classes
+    text_only = first.main_input_name == "input_ids" and not config.sub_configs
+    if not text_only or config.is_encoder_decoder:
+        raise HeadspanError(
+            f"the encoder is a {config.model_type!r}; expected one that encodes text alone"
+        )
+
+
 def empty_encoder(config: Any) -> nn.Module:
     """An encoder from its configuration, whose weights are still to be loaded."""
     if not isinstance(config, dict):
@@ -134,10 +148,7 @@ def empty_encoder(config: Any) -> nn.Module:
     try:
         table = _harmless(config)
         parsed = AutoConfig.for_model(table.pop("model_type", None), **table)
-        classes: Any = AutoModel._model_mapping[type(parsed)]
-        first = classes[0] if isinstance(classes, tuple) else classes
-        if parsed.sub_configs or first.main_input_name != "input_ids":
-            raise HeadspanError(f"the encoder {parsed.model_type!r} does not read text alone")
+        _check_reads_text(parsed)
         encoder: nn.Module = AutoModel.from_config(  # type: ignore[no-untyped-call]
             parsed, trust_remote_code=False, **_extra(parsed)
         )

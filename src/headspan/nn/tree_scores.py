@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from headspan.inference import Constraints, Structure, Trees
-from headspan.nn.piece_scores import PieceScores
+from headspan.nn import piece_scores
+from headspan.nn.piece_scores import PieceScores, RowScores
 from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError
-
-_MOST_DENSE = 1 << 22  # scores that are made at once for a batch; beyond, row by row
-_ROW_BLOCK = 1 << 20  # activations that are made at once when rows are asked for
 
 
 class TreeScores:
@@ -41,7 +39,7 @@ class TreeScores:
     @property
     def fits(self) -> bool:
         """Whether the dense scores are few enough to be made for the whole batch at once."""
-        return sum(part.pending for part in self.parts) <= _MOST_DENSE
+        return sum(part.pending for part in self.parts) <= piece_scores.MOST_DENSE
 
     @torch.no_grad()
     def best(
@@ -52,11 +50,13 @@ class TreeScores:
     ) -> Trees:
         """The best trees, as NumPy arrays: of each sentence under its constraints, if it has some.
 
-        gold: gold heads, (B, N); then the cost-augmented trees. Without gradient.
+        gold: gold heads, (B, N); then the cost-augmented trees, without constraints. No gradient.
         """
+        if gold is not None:
+            return self._best(gold)
         bound = [b for b, limit in enumerate(constraints or ()) if limit is not None]
         if not bound or constraints is None:
-            return self._best(gold)
+            return self._best(None)
         free = [b for b in range(len(self.lengths)) if b not in set(bound)]
         longest = int(self.lengths.max())
         trees = _no_trees(self.lengths, longest)
@@ -72,8 +72,9 @@ class TreeScores:
         return trees
 
     def _best(self, gold: Tensor | None) -> Trees:
-        on_cpu = self.parts[0].device.type == "cpu"
-        if self.structure.reads_rows and on_cpu and not self.fits:
+        first = self.parts[0]
+        by_rows = self.structure.reads_rows and isinstance(first, RowScores)
+        if by_rows and first.device.type == "cpu" and not self.fits:
             return self._best_by_rows(gold)
         options: dict[str, Any] = {"lengths": self.lengths, "threads": torch.get_num_threads()}
         scores = self.dense()
@@ -83,14 +84,15 @@ class TreeScores:
 
     def _best_by_rows(self, gold: Tensor | None) -> Trees:
         """Sentence by sentence, in O(n²) memory."""
-        factors: Any = self.parts[0]
+        part: Any = self.parts[0]
         structure: Any = self.structure
-        width = factors.posts.shape[2]
-        trees = _no_trees(self.lengths, factors.posts.shape[1] - 1)
+        longest = int(self.lengths.max()) if gold is None else gold.shape[1]
+        trees = _no_trees(self.lengths, longest)
         for b, n in enumerate(self.lengths.tolist()):
-            block = max(1, min(_ROW_BLOCK // ((n + 1) * width), _MOST_DENSE // (n + 1) ** 2))
-            chosen = None if gold is None else gold[b, :n].numpy()
-            tree = structure.best_tree_by_rows(factors.by_rows(b, n), block=block, gold=chosen)
+            heads = None if gold is None else gold[b, :n].numpy()
+            tree = structure.best_tree_by_rows(
+                part.by_rows(b, n), block=part.rows_per_block(n), gold=heads
+            )
             trees.heads[b, :n], trees.spans[b, :n] = tree.heads, tree.spans
             trees.scores[b] = tree.scores
         return trees

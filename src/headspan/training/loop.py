@@ -24,7 +24,8 @@ from headspan.nn.network import Loss, Network
 from headspan.nn.pretrained import encoder_table, load_pretrained
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.files import open_output
-from headspan.plumbing.limits import check_parsed
+from headspan.plumbing.limits import LONGEST, LONGEST_DENSE, check_parsed
+from headspan.registries import STRUCTURES
 from headspan.scoring import Evaluation, score
 from headspan.text import Segmenter, train_segmenter
 from headspan.training import processes
@@ -84,10 +85,13 @@ class Trainer:
         self.config = config
         self.folder = folder
         self.dev = read_treebank(config.data.dev, "dev")
+        dense = STRUCTURES[config.model.structure].needs_dense_scores
         for number, sentence in enumerate(self.dev, 1):
-            check_parsed(len(sentence), f"{config.data.dev}: sentence {number}")
+            check_parsed(len(sentence), f"{config.data.dev}: sentence {number}", dense=dense)
         self.training_set = TrainingSet.choose(
-            read_treebank(config.data.train, "train"), config.data
+            read_treebank(config.data.train, "train"),
+            config.data,
+            longest=LONGEST_DENSE if dense else LONGEST,
         )
         if not self.training_set.sentences:
             raise HeadspanError(f"{config.data.train}: no sentence is left to learn from")

@@ -21,8 +21,8 @@ from headspan.model.vocabularies import Vocabularies
 from headspan.nn.network import Gold
 from headspan.nn.subwords import SubwordTokenizer
 from headspan.nn.word_vectors import Inputs
-from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.limits import LONGEST
 from headspan.pseudoprojective import projectivize, relation
 from headspan.tree import TreeError, check_tree, headed_spans, is_projective
 
@@ -43,13 +43,15 @@ class TrainingSet:
     """How many sentences were made projective."""
 
     @classmethod
-    def choose(cls, sentences: Iterable[Sentence], data: DataConfig) -> TrainingSet:
-        """The sentences to learn from, made projective as the configuration says."""
+    def choose(
+        cls, sentences: Iterable[Sentence], data: DataConfig, *, longest: int = LONGEST
+    ) -> TrainingSet:
+        """The sentences of at most so many words to learn from, made projective as configured."""
         chosen: list[Sentence] = []
         dropped = Counter[str]()
         lifted = 0
         for sentence in sentences:
-            if reason := _unusable(sentence, data):
+            if reason := _unusable(sentence, data, longest):
                 dropped[reason] += 1
                 continue
             if data.nonprojective != "drop":
@@ -88,10 +90,10 @@ class TrainingSet:
         return prepare(sentences, vocabularies, tokenizer, word_dropout=word_dropout), gold
 
 
-def _unusable(sentence: Sentence, data: DataConfig) -> str:
+def _unusable(sentence: Sentence, data: DataConfig, longest: int) -> str:
     """Why a sentence cannot be learned from; empty if it can."""
-    if len(sentence) > limits.LONGEST:
-        return f"more than {limits.LONGEST:,} words"
+    if len(sentence) > longest:
+        return f"more than {longest:,} words"
     try:
         check_tree(sentence.heads)
     except TreeError as error:

@@ -16,8 +16,8 @@ class Arc(Structure):
 
     Best tree, sums and marginals: O(n³) time, O(n²) memory.
 
-    Ties: the walk back takes the smallest among the best root, then in R(i,j) and L(i,j) the
-    smallest k, and in b(i,j) the smallest k (see recurrence.py for the letters).
+    Ties: the walk back takes the smallest of the best roots, then the smallest k in R(i,j), L(i,j)
+    and b(i,j) (see recurrence.py for the letters).
     """
 
     pieces = (ARC,)

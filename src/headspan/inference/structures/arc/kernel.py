@@ -82,7 +82,7 @@ def _walk(
         if i == j:
             continue
         best = i
-        value = right[0] - np.inf
+        value = right[0] - np.inf  # -inf in the type of the scores
         if side == RIGHT:
             for k in range(i + 1, j + 1):
                 arc = base[i * width + k] + arcs[i * width + k]

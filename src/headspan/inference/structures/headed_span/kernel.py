@@ -134,7 +134,7 @@ def last_child(alpha: Any, gamma: Any, width: int, i: int, j: int) -> int:
 def push_children(
     alpha: Any, gamma: Any, width: int, i: int, j: int, head: int, stack: Any, top: int
 ) -> int:
-    """Put the children of head k that cover (i,j) on the stack, as (left, right, head)."""
+    """Put the children of `head` that cover (i,j) on the stack, as (left, right, head)."""
     while j > i:
         k = last_child(alpha, gamma, width, i, j)
         stack[top, 0], stack[top, 1], stack[top, 2] = k, j, head
@@ -188,7 +188,7 @@ def _best(
             top -= 1
             i, j, head = stack[top, 0], stack[top, 1], stack[top, 2]
             best = i + 1
-            value = alpha[0] - np.inf
+            value = alpha[0] - np.inf  # -inf in the type of the scores
             for k in range(i + 1, j + 1):
                 x = scores[b, i, j, k]
                 if gold.shape[0] and gold[b, k - 1, 0] == i and gold[b, k - 1, 1] == j:
