@@ -1,10 +1,10 @@
 """The best tree over arcs and ends of headed spans, on the CPU. O(n³) time, O(n²) memory.
 
-The recurrence of recurrence.py, with rows filled from the last word to the first: step a makes the
-right half of the word a, then what lies between a and the heads to its right, and then the row of
-the fencepost a-1. Within a row indices ascend, and the inner loops run over a contiguous last
-index. There are no backpointers: the walk back looks for the maximum again. There are four row
-operations per pair of words, where Eisner's algorithm has three.
+The recurrence of recurrence.py, with rows filled from the last to the first: step a makes the left
+halves that begin at the fencepost a and the right half of the word a, side by side, so that neither
+waits for itself. Within a row indices ascend, and the inner loops run over a contiguous last index.
+There are no backpointers: the walk back looks for the maximum again. There are four row operations
+per pair of words, where Eisner's algorithm has three.
 
 Charts are flat, row i at i * width, with padding behind every row (see simd/rows.py).
 """
@@ -53,28 +53,35 @@ def _fill(arcs: Any, left_ends: Any, right_ends: Any, n: int, width: int, charts
     open_left, left, open_right, right = charts[0], charts[1], charts[2], charts[3]
     left_arc, right_arc = charts[4], charts[5]
     charts[:, : (n + 2) * width] = -np.inf
-    for a in range(n, 0, -1):
+    for a in range(n, -1, -1):
         row = a * width
-        open_right[row + a] = 0.0
-        for k in range(a, n + 1):
-            if k > a:
-                # I_R(a,k) lacks only its arc; C_R(a,j) = max(C_R(a,j), I_R(a,k) + F_R(k,j))
-                right_arc[row + k] += arcs[row + k]
-                max_plus(open_right, row + k, right, k * width + k, right_arc[row + k], n + 1 - k)
+        open_left[row + a + 1] = 0.0
+        if a > 0:
+            open_right[row + a] = 0.0
+            right[row + a] = open_right[row + a] + right_ends[row + a]
+        for k in range(a + 1, n + 1):
+            below, count = k * width + k, n - k
+            # The fencepost a: C_L(a,h) = max(C_L(a,h), F_L(a,k) + I_L(k,h)), h > k
+            left[row + k] = open_left[row + k] + left_ends[row + k]
+            max_plus(open_left, row + k + 1, left_arc, below + 1, left[row + k], count)
+            if a == 0:
+                continue
+            # The word a: with C_R(a,a) = 0, I_R(a,k) is complete but for its arc, and
+            # C_R(a,j) = max(C_R(a,j), I_R(a,k) + F_R(k,j)), j >= k
+            right_arc[row + k] = max(right_arc[row + k], left[row + k]) + arcs[row + k]
+            max_plus(open_right, row + k, right, below, right_arc[row + k], count + 1)
             right[row + k] = open_right[row + k] + right_ends[row + k]
             # I_R(a,c) = max(I_R(a,c), C_R(a,k) + F_L(k,c)), c > k
             # I_L(a,h) = max(I_L(a,h), F_R(a,k) + C_L(k,h)), h > k
-            to, beyond = row + k + 1, k * width + k + 1
-            opened, closed = open_right[row + k], right[row + k]
-            max_plus_pair(right_arc, left_arc, to, left, open_left, beyond, opened, closed, n - k)
-        for h in range(a + 1, n + 1):
-            left_arc[row + h] += arcs[h * width + a]
-        i = (a - 1) * width
-        open_left[i + a] = 0.0
-        for c in range(a, n + 1):
-            left[i + c] = open_left[i + c] + left_ends[i + c]
-            # C_L(a-1,h) = max(C_L(a-1,h), F_L(a-1,c) + I_L(c,h)), h > c
-            max_plus(open_left, i + c + 1, left_arc, c * width + c + 1, left[i + c], n - c)
+            opened, closed, to = open_right[row + k], right[row + k], row + k + 1
+            max_plus_pair(
+                right_arc, left_arc, to, left, open_left, below + 1, opened, closed, count
+            )
+        if a > 0:
+            # the same for k = a, now that the row of the fencepost a is complete; and the arcs
+            max_plus(left_arc, row + a + 1, open_left, row + a + 1, right[row + a], n - a)
+            for h in range(a + 1, n + 1):
+                left_arc[row + h] += arcs[h * width + a]
 
 
 @helper
