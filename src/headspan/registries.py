@@ -59,6 +59,7 @@ STRUCTURES = Registry(
         "span": "headspan.inference.structures.headed_span:headed_span",
         "arc": "headspan.inference.structures.arc:arc",
         "joint": "headspan.inference.structures.joint:joint",
+        "split": "headspan.inference.structures.split:split",
     },
 )
 """Structures by name; see `headspan.inference.structure.Structure`."""
@@ -68,6 +69,8 @@ SCORERS = Registry(
     {
         "span": "headspan.nn.scorers:SpanScorer",
         "arc": "headspan.nn.scorers:ArcScorer",
+        "left_end": "headspan.nn.scorers:EndScorer",
+        "right_end": "headspan.nn.scorers:EndScorer",
     },
 )
 """The scorer of each piece, by the piece's name: a module Scorer(inputs, size, dropout) that turns

@@ -56,11 +56,29 @@ def spans_of(tree: Tree) -> tuple[tuple[int, int], ...]:
     return tuple(spans)
 
 
-def span_score(scores: np.ndarray, tree: Tree) -> float:
-    """The sum over the headed spans of a tree, in float64."""
-    return sum(float(scores[i, j, k]) for k, (i, j) in enumerate(spans_of(tree), 1))
+CELLS = {
+    "span": lambda tree: [(i, j, k) for k, (i, j) in enumerate(spans_of(tree), 1)],
+    "arc": lambda tree: [(h, d) for d, h in enumerate(tree, 1)],
+    "left_end": lambda tree: [(i, k) for k, (i, _) in enumerate(spans_of(tree), 1)],
+    "right_end": lambda tree: [(j, k) for k, (_, j) in enumerate(spans_of(tree), 1)],
+}
+"""The cells of a tree, one per word, by piece."""
+
+
+LEGAL = {
+    "span": lambda n, i, j, k: i < k <= j <= n,
+    "arc": lambda n, h, d: h <= n and 1 <= d <= n and h != d,
+    "left_end": lambda n, i, k: i < k <= n,
+    "right_end": lambda n, j, k: 1 <= k <= j <= n,
+}
+"""Whether a cell means something in a sentence of n words, by piece."""
+
+
+def piece_score(piece: str, scores: np.ndarray, tree: Tree) -> float:
+    """The sum over the cells of a tree, in float64."""
+    return sum(float(scores[cell]) for cell in CELLS[piece](tree))
 
 
 def arc_score(scores: np.ndarray, tree: Tree) -> float:
     """The sum over the arcs of a tree, in float64."""
-    return sum(float(scores[h, d]) for d, h in enumerate(tree, 1))
+    return piece_score("arc", scores, tree)

@@ -10,7 +10,7 @@ from headspan.inference import Structure
 from headspan.registries import STRUCTURES
 
 from . import brute_force
-from .brute_force import Tree, all_trees, spans_of
+from .brute_force import Tree, all_trees
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Case:
     def scores(self, make: Any, size: int, longest: int, dtype: Any) -> list[np.ndarray]:
         """Scores for a batch; make(shape) gives numbers."""
         side = longest + 1
-        shapes = {"span": (size, side, side, side), "arc": (size, side, side)}
-        return [np.asarray(make(shapes[kind])).astype(dtype) for kind in self.kinds]
+        shapes = [(size, *[side] * piece.axes) for piece in self.structure.pieces]
+        return [np.asarray(make(shape)).astype(dtype) for shape in shapes]
 
     def hand_over(self, scores: list[np.ndarray]) -> list[Any]:
         """The scores as the backend naturally meets them."""
@@ -43,8 +43,7 @@ class Case:
         """The score of a tree by definition; scores of one sentence."""
         total = 0.0
         for kind, part in zip(self.kinds, scores, strict=True):
-            one = brute_force.span_score if kind == "span" else brute_force.arc_score
-            total += one(part, tree)
+            total += brute_force.piece_score(kind, part, tree)
         return total
 
     def all_scores(self, scores: list[np.ndarray], n: int) -> np.ndarray:
@@ -53,13 +52,13 @@ class Case:
 
     def mismatches(self, tree: Tree, gold: Tree) -> int:
         """The Hamming cost that cost-augmented inference adds."""
-        cost = 0
-        if "span" in self.kinds:
-            pairs = zip(spans_of(tree), spans_of(gold), strict=True)
-            cost += sum(a != b for a, b in pairs)
-        if "arc" in self.kinds:
-            cost += sum(a != b for a, b in zip(tree, gold, strict=True))
-        return cost
+        return sum(
+            a != b
+            for kind in self.kinds
+            for a, b in zip(
+                brute_force.CELLS[kind](tree), brute_force.CELLS[kind](gold), strict=True
+            )
+        )
 
 
 CASES = [
@@ -76,15 +75,14 @@ def as_tree(heads: Any, n: int) -> Tree:
 
 def exact_marginals(
     scores: np.ndarray, n: int, longest: int
-) -> tuple[float, np.ndarray, np.ndarray]:
-    """(log Z, span marginals, arc marginals) from the scores of all trees."""
+) -> tuple[float, dict[str, np.ndarray]]:
+    """log Z, and the marginals of every kind of piece, from the scores of all trees."""
     largest = scores.max()
     log_z = largest + np.log(np.exp(scores - largest).sum())
-    spans = np.zeros((longest + 1,) * 3)
-    arcs = np.zeros((longest + 1,) * 2)
-    for tree, p in zip(all_trees(n), np.exp(scores - log_z), strict=True):
-        for k, (i, j) in enumerate(spans_of(tree), 1):
-            spans[i, j, k] += p
-        for d, h in enumerate(tree, 1):
-            arcs[h, d] += p
-    return log_z, spans, arcs
+    marginals = {}
+    for kind, cells in brute_force.CELLS.items():
+        marginals[kind] = np.zeros((longest + 1,) * (3 if kind == "span" else 2))
+        for tree, p in zip(all_trees(n), np.exp(scores - log_z), strict=True):
+            for cell in cells(tree):
+                marginals[kind][cell] += p
+    return log_z, marginals

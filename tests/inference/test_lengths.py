@@ -35,7 +35,10 @@ def plain_loop(name: str) -> Any:
         return numba.njit(classics.headed_spans)
     if name == "arc":
         return numba.njit(classics.eisner)
-    return numba.njit(classics.joint)
+    joint = numba.njit(classics.joint)
+    if name == "split":
+        return lambda arcs, left, right: joint(left[:, None] + right[None], arcs)
+    return joint
 
 
 @every_structure

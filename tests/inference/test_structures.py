@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from headspan.inference import NoTreeError, ScoresError, TreeError
 
-from .brute_force import all_trees, spans_of
+from .brute_force import CELLS, LEGAL, all_trees, spans_of
 from .cases import CASES, Case, as_tree, exact_marginals
 
 LENGTHS = np.array([6, 1, 4, 2, 5, 3])
@@ -18,14 +18,11 @@ ROOM = 7
 
 
 def _forbid_some(rng: np.random.Generator) -> Callable[[tuple[int, ...]], np.ndarray]:
-    """Scores of which a tenth is -inf, and a chain 1 -> 2 -> … that always remains."""
+    """Scores of which a tenth is -inf."""
 
     def make(shape: tuple[int, ...]) -> np.ndarray:
         scores = rng.normal(size=shape)
         scores[rng.random(shape) < 0.1] = -np.inf
-        for b, n in enumerate(LENGTHS):
-            for k in range(1, n + 1):
-                scores[(b, k - 1, n, k) if len(shape) == 4 else (b, k - 1, k)] = 0.5
         return scores
 
     return make
@@ -47,16 +44,13 @@ def _scores(case: Case, kind: str, dtype: type, seed: int = 0) -> list[np.ndarra
     """A ragged batch; illegal cells hold NaN, which nobody may read."""
     rng = np.random.default_rng(seed)
     scores = case.scores(MAKERS[kind](rng), len(LENGTHS), ROOM, dtype)
-    for part in scores:
+    for piece, part in zip(case.kinds, scores, strict=True):
         for b, n in enumerate(LENGTHS):
+            if kind == "forbidden":  # a chain 1 -> 2 -> … always remains
+                for cell in CELLS[piece](tuple(range(n))):
+                    part[(b, *cell)] = 0.5
             for cell in np.ndindex(part.shape[1:]):
-                if part.ndim == 4:
-                    i, j, k = cell
-                    legal = i < k <= j <= n
-                else:
-                    h, d = cell
-                    legal = h <= n and 1 <= d <= n and h != d
-                if not legal:
+                if not LEGAL[piece](n, *cell):
                     part[(b, *cell)] = np.nan
     return scores
 
@@ -113,13 +107,13 @@ def test_sums(case: Case, dtype: type, kind: str) -> None:
     close = 2e-6 if dtype is np.float32 else 1e-12
     for b, n in enumerate(LENGTHS):
         values = case.all_scores([part[b] for part in scores], n)
-        log_z, spans, arcs = exact_marginals(values, n, ROOM)
+        log_z, exact = exact_marginals(values, n, ROOM)
         assert float(found.log_partition[b]) == pytest.approx(log_z, rel=close, abs=close * 10)
         assert float(alone[b]) == float(found.log_partition[b])
-        if found.spans is not None:
-            np.testing.assert_allclose(found.spans[b], spans, atol=close * 4)
-        np.testing.assert_allclose(found.arcs[b], arcs, atol=close * 4)
-        np.testing.assert_allclose(found.roots[b], arcs[0], atol=close * 4)
+        assert set(case.kinds) | {"arc"} <= set(found.by_piece)
+        for piece, marginals in found.by_piece.items():
+            np.testing.assert_allclose(marginals[b], exact[piece], atol=close * 4)
+        np.testing.assert_allclose(found.roots[b], exact["arc"][0], atol=close * 4)
         p = np.exp(values - log_z)
         possible = p > 0
         mean = (p[possible] * values[possible]).sum()
@@ -140,7 +134,7 @@ def test_probabilities_of_given_trees(case: Case, dtype: type) -> None:
     log_p = case.call("log_probability", scores, gold, lengths=LENGTHS)
     for b, n in enumerate(LENGTHS):
         values = case.all_scores([part[b] for part in scores], n)
-        log_z, _, _ = exact_marginals(values, n, ROOM)
+        log_z, _ = exact_marginals(values, n, ROOM)
         assert float(score[b]) == pytest.approx(values[-1], abs=1e-5)
         assert float(log_p[b]) == pytest.approx(values[-1] - log_z, abs=1e-5)
 
@@ -169,7 +163,7 @@ def test_minimum_risk_tree(case: Case, dtype: type) -> None:
     found = case.call("minimum_risk_tree", scores, lengths=LENGTHS)
     for b, n in enumerate(LENGTHS):
         values = case.all_scores([part[b] for part in scores], n)
-        _, _, arcs = exact_marginals(values, n, ROOM)
+        arcs = exact_marginals(values, n, ROOM)[1]["arc"]
         right = [sum(arcs[h, d] for d, h in enumerate(tree, 1)) for tree in all_trees(n)]
         assert float(found.scores[b]) == pytest.approx(max(right), abs=1e-5)
         tree = as_tree(found.heads[b], n)
@@ -229,8 +223,13 @@ def test_nan_and_plus_infinity_are_errors(case: Case, value: float) -> None:
     for position in range(len(case.kinds)):
         scores = case.scores(lambda shape: np.zeros(shape), 2, 4, np.float32)
         part = scores[position]
-        part[(1, 1, 3, 2) if part.ndim == 4 else (1, 3, 2)] = value
-        name = "span .1, 3. with head 2" if part.ndim == 4 else "arc from 3 to 2"
+        cell, name = {
+            "span": ((1, 3, 2), "span .1, 3. with head 2"),
+            "arc": ((3, 2), "arc from 3 to 2"),
+            "left_end": ((1, 2), "left end 1 of word 2"),
+            "right_end": ((3, 2), "right end 3 of word 2"),
+        }[case.kinds[position]]
+        part[(1, *cell)] = value
         for function in ("best_tree", "log_partition"):
             with pytest.raises(ScoresError, match=f"{name} in sentence 1 is (nan|inf)"):
                 case.call(function, scores)
@@ -259,7 +258,7 @@ def test_gradients_are_marginals(case: Case) -> None:
     (log_z(*single) * weights).sum().backward()
     found = case.call("marginals", [part.astype(np.float32) for part in scores], lengths=lengths)
     for kind, part in zip(case.kinds, single, strict=True):
-        marginals = torch.as_tensor(found.spans if kind == "span" else found.arcs)
+        marginals = torch.as_tensor(found.by_piece[kind])
         shaped = weights.reshape(-1, *[1] * (part.ndim - 1))
         torch.testing.assert_close(part.grad, marginals * shaped)
     gold = np.array([[0, 1, 2], [0, -1, -1], [2, 0, -1]])
@@ -286,13 +285,13 @@ def test_marginals_are_finite_differences(case: Case, data: st.DataObject) -> No
         j = data.draw(st.integers(1, n))
         k = data.draw(st.integers(1, j))
         i = data.draw(st.integers(0, k - 1))
-        cell = (0, i, j, k) if kind == "span" else (0, i, k)
+        cell = (0, *{"span": (i, j, k), "right_end": (j, k)}.get(kind, (i, k)))
         values = []
         for sign in (-1, 1):
             part[cell] += sign * step
             values.append(float(case.call("log_partition", scores)[0]))
             part[cell] -= sign * step
-        p = (found.spans if kind == "span" else found.arcs)[cell]
+        p = found.by_piece[kind][cell]
         assert float(p) == pytest.approx((values[1] - values[0]) / (2 * step), abs=1e-6)
 
 
@@ -371,7 +370,7 @@ def test_sample_frequencies(case: Case, dtype: type) -> None:
     assert (found.heads != other.heads).any()
     for b, n in enumerate(lengths):
         values = case.all_scores([part[b] for part in scores], n)
-        log_z, _, _ = exact_marginals(values, n, 4)
+        log_z, _ = exact_marginals(values, n, 4)
         place = {tree: t for t, tree in enumerate(all_trees(n))}
         seen = np.bincount(
             [place[as_tree(heads, n)] for heads in found.heads[b]], minlength=len(place)

@@ -156,6 +156,24 @@ def test_extend(dtype: Any, count: int) -> None:
 
 
 @every_type
+@every_count
+def test_two_rows_at_once(dtype: Any, count: int) -> None:
+    rng = np.random.default_rng(count)
+    number, index = TYPES[dtype], numba.int64
+    flat = array(number, 1)
+    rows_of = [a_row(rng, dtype) for _ in range(4)]
+    results = []
+    for module in (rows, plain):
+        first, second, a, b = (row.copy() for row in rows_of)
+        types = (flat, flat, index, flat, flat, index, number, number, index)
+        run = compiled(module.max_plus_pair, *types)
+        run(first, second, 3, a, b, 3, dtype(0.5), dtype(-0.25), count)
+        results.append((first, second))
+    for vector, scalar in zip(*results, strict=True):
+        agree(vector, scalar, count, dtype, exact=True)
+
+
+@every_type
 @pytest.mark.parametrize("diagonal", [False, True])
 @pytest.mark.parametrize("bad", [None, np.nan, np.inf])
 def test_tiles(dtype: Any, diagonal: bool, bad: float | None) -> None:

@@ -1,6 +1,7 @@
 """Every loss of every structure against its definition, by enumerating all trees."""
 
 from collections.abc import Callable
+from itertools import product
 
 import pytest
 import torch
@@ -11,7 +12,7 @@ from headspan.inference.pieces import Piece
 from headspan.nn import piece_scores
 from headspan.nn.tree_scores import TreeScores
 from headspan.registries import LOSSES, SCORERS, STRUCTURES
-from inference.brute_force import Tree, all_trees, spans_of
+from inference.brute_force import CELLS, LEGAL, Tree, all_trees, spans_of
 
 SIZE = 12
 LENGTHS = [5, 1, 3]
@@ -47,9 +48,8 @@ class Case:
 
 def cell(piece: Piece, tree: Tree, word: int) -> tuple[int, ...]:
     """The cell of a word in a tree, by definition."""
-    if piece.name == "arc":
-        return (tree[word - 1], word)
-    return (*spans_of(tree)[word - 1], word)
+    cells: list[tuple[int, ...]] = CELLS[piece.name](tree)
+    return cells[word - 1]
 
 
 def by_definition(case: Case, total: Callable[[list[Tensor], int, Tree], Tensor]) -> Tensor:
@@ -105,10 +105,9 @@ def test_local(case: Case) -> None:
         terms = []
         for piece, part in zip(case.structure.pieces, parts, strict=True):
             for word in range(1, n + 1):
-                if piece.name == "arc":
-                    options = [part[h, word] for h in range(n + 1) if h != word]
-                else:
-                    options = [part[i, j, word] for i in range(word) for j in range(word, n + 1)]
+                others = product(range(n + 1), repeat=piece.axes - 1)
+                cells = ((*other, word) for other in others)
+                options = [part[option] for option in cells if LEGAL[piece.name](n, *option)]
                 gold_score = part[cell(piece, gold, word)]
                 terms.append(torch.stack(options).logsumexp(0) - gold_score)
         return torch.stack(terms).sum()

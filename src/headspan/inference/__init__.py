@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from headspan.inference.structures.headed_span import RowProvider as RowProvider
     from headspan.inference.structures.headed_span import headed_span as headed_span
     from headspan.inference.structures.joint import joint as joint
+    from headspan.inference.structures.split import split as split
 
 _HOME = {
     "ConstraintError": "failures",
@@ -37,6 +38,7 @@ _HOME = {
     "arc": "structures.arc",
     "headed_span": "structures.headed_span",
     "joint": "structures.joint",
+    "split": "structures.split",
 }
 
 __all__ = [
@@ -53,6 +55,7 @@ __all__ = [
     "arc",
     "headed_span",
     "joint",
+    "split",
 ]
 
 

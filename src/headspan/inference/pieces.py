@@ -148,8 +148,66 @@ class ArcPiece(Piece):
         return constraints.need_arcs
 
 
+class EndPiece(Piece):
+    """One end of a headed span: scores[p, k], fencepost p as the left or right end of word k."""
+
+    axes = 2
+
+    def gold(self, heads: Any, spans: Any) -> Any:
+        return spans
+
+    def heads(self, chosen: Any) -> NDArray[np.int64]:
+        raise NotImplementedError("one end of its headed spans does not determine a tree")
+
+    def roots(self, marginals: Any, lengths: NDArray[np.int64]) -> Any:
+        raise NotImplementedError("one end of its headed span does not determine the root")
+
+    def allowed(self, constraints: Constraints, n: int) -> NDArray[np.bool_]:
+        """All: constraints on arcs are on arcs, and those on spans need both ends."""
+        return np.ones(self.shape(n), np.bool_)
+
+    def is_needed_by(self, constraints: Constraints) -> bool:
+        return False
+
+
+class LeftEndPiece(EndPiece):
+    """Fencepost i as the left end of the headed span of word k: scores[i, k], i < k."""
+
+    name = "left_end"
+
+    def legal(self, n: Any, *cell: Any) -> Any:
+        i, k = cell
+        return (i < k) & (k <= n)
+
+    def describe(self, *cell: int) -> str:
+        i, k = cell
+        return f"left end {i} of word {k}"
+
+    def cells(self, heads: Any, spans: Any) -> tuple[Any, ...]:
+        return spans[..., 0], _words(heads)
+
+
+class RightEndPiece(EndPiece):
+    """Fencepost j as the right end of the headed span of word k: scores[j, k], k <= j."""
+
+    name = "right_end"
+
+    def legal(self, n: Any, *cell: Any) -> Any:
+        j, k = cell
+        return (k >= 1) & (k <= j) & (j <= n)
+
+    def describe(self, *cell: int) -> str:
+        j, k = cell
+        return f"right end {j} of word {k}"
+
+    def cells(self, heads: Any, spans: Any) -> tuple[Any, ...]:
+        return spans[..., 1], _words(heads)
+
+
 HEADED_SPAN = HeadedSpanPiece()
 ARC = ArcPiece()
+LEFT_END = LeftEndPiece()
+RIGHT_END = RightEndPiece()
 
 
 def _words(heads: Any) -> Any:

@@ -63,6 +63,23 @@ class ArcScorer(nn.Module):
         return DenseScores(with_one(heads) @ self.weight @ with_one(dependents).transpose(1, 2))
 
 
+class EndScorer(nn.Module):
+    """Deep biaffine scores of fenceposts as one end of the headed spans of words."""
+
+    def __init__(self, inputs: int, size: int, dropout: float) -> None:
+        super().__init__()
+        self.post = Projection(inputs, size)
+        self.word = Projection(inputs, size)
+        self.weight = nn.Parameter(torch.zeros(size + 1, size + 1))
+        self.dropout = SharedDropout(dropout)
+
+    def forward(self, context: Tensor) -> DenseScores:
+        """Scores s[b, p, k] of fencepost p as the end of word k, (B, N+1, N+1)."""
+        posts = self.dropout(self.post(fenceposts(context)))
+        words = self.dropout(self.word(context[:, :-1]))
+        return DenseScores(with_one(posts) @ self.weight @ with_one(words).transpose(1, 2))
+
+
 class LabelScorer(nn.Module):
     """Deep biaffine scores of relations, for given arcs only."""
 

@@ -122,6 +122,16 @@ def extend(
 
 
 @helper
+def max_plus_pair(
+    first: Any, second: Any, d0: int, a: Any, b: Any, s0: int, c1: Any, c2: Any, count: int
+) -> None:
+    """First = max(first, c1 + a), second = max(second, c2 + b)"""
+    for t in range(count):
+        first[d0 + t] = max(first[d0 + t], c1 + a[s0 + t])
+        second[d0 + t] = max(second[d0 + t], c2 + b[s0 + t])
+
+
+@helper
 def transpose_tile(dst: Any, d0: int, width: int, tile: Any, diagonal: bool) -> bool:
     """dst[k, t] = tile[t, k], for k <= t only on the diagonal; True if one is NaN or +inf"""
     bad = False

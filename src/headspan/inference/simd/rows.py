@@ -327,3 +327,39 @@ def extend(typing: Any, alpha, gamma, scores, to, child, head, c, count):
     index = types.int64
     given = (alpha, gamma, scores, index, index, index, alpha.dtype, index)
     return types.none(*given), codegen
+
+
+@intrinsic
+def max_plus_pair(typing: Any, first, second, d0, a, b, s0, c1, c2, count):
+    """max_plus on two rows at once, which lie at the same place of their charts.
+
+    first[d0 …] = max(first, c1 + a[s0 …]) and second[d0 …] = max(second, c2 + b[s0 …]).
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        number = signature.args[0].dtype
+        align = number.bitwidth // 8
+        kind = ir.VectorType(context.get_value_type(number), VECTOR_BYTES // align)
+        d0, s0, count = arguments[2], arguments[5], arguments[8]
+
+        def row(position: int, start: Any) -> Any:
+            return _flat(context, builder, signature.args[position], arguments[position], start)
+
+        rows = [
+            (row(0, d0), row(3, s0), broadcast(builder, kind, arguments[6])),
+            (row(1, d0), row(4, s0), broadcast(builder, kind, arguments[7])),
+        ]
+        start, step = ir.Constant(INT64, 0), ir.Constant(INT64, kind.count)
+        with cgutils.for_range_slice(builder, start, count, step, intp=INT64) as (t, _):
+            for target, source, factor in rows:
+                place = _vector_at(builder, target, t, kind)
+                term = builder.load(_vector_at(builder, source, t, kind), align=align)
+                best = maximum(
+                    builder, builder.load(place, align=align), _add(builder, factor, term)
+                )
+                builder.store(best, place, align=align)
+        return context.get_dummy_value()
+
+    index = types.int64
+    given = (first, second, index, a, b, index, first.dtype, first.dtype, index)
+    return types.none(*given), codegen
