@@ -1,4 +1,4 @@
-"""How the code runs: lazily, in threads, after a fork, without a cache, and vectorised."""
+"""How the code runs: lazily, in threads, after a fork, and without a cache."""
 
 import os
 import subprocess

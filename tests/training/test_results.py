@@ -316,3 +316,13 @@ def test_models_are_fetched_from_and_pushed_to_the_hub(
         HeadspanError, match="someone/else: cannot be fetched from the hub: no network"
     ):
         Parser.from_pretrained("someone/else")
+
+
+def test_calling_a_parser_takes_the_options_of_parse(
+    parser: Parser, sentences: list[Sentence]
+) -> None:
+    wrong = 1 if parser(sentences[0]).heads[0] != 0 else 2
+    constraints = [Constraints(root=wrong)]
+    options = {"constraints": constraints, "confidence": True, "k": 2}
+    assert parser(sentences[0], **options) == parser.parse(sentences[:1], **options)[0]
+    assert parser(sentences[0], **options).heads[wrong - 1] == 0

@@ -64,7 +64,13 @@ class Parser:
 
     @overload
     def __call__(  # type: ignore[overload-overlap]
-        self, sentence: str, *, confidence: bool = False, k: int = 1, retag: bool = False
+        self,
+        sentence: str,
+        *,
+        confidence: bool = False,
+        k: int = 1,
+        constraints: Sequence[Constraints | None] | None = None,
+        retag: bool = False,
     ) -> list[Parse]: ...
 
     @overload
@@ -74,6 +80,7 @@ class Parser:
         *,
         confidence: bool = False,
         k: int = 1,
+        constraints: Sequence[Constraints | None] | None = None,
         retag: bool = False,
     ) -> Parse: ...
 
@@ -83,14 +90,17 @@ class Parser:
         *,
         confidence: bool = False,
         k: int = 1,
+        constraints: Sequence[Constraints | None] | None = None,
         retag: bool = False,
     ) -> Parse | list[Parse]:
         """The parse of a Sentence or of a list of words; of a text, the parses of its sentences.
 
         The options are those of `parse`.
         """
-        sentences = self.sentences([sentence]) if isinstance(sentence, str) else [sentence]
-        parses = list(self.pipe(sentences, confidence=confidence, k=k, retag=retag))
+        sentences = list(self.sentences([sentence])) if isinstance(sentence, str) else [sentence]
+        parses = self.parse(
+            sentences, confidence=confidence, k=k, constraints=constraints, retag=retag
+        )
         return parses if isinstance(sentence, str) else parses[0]
 
     def sentences(

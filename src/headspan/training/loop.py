@@ -145,7 +145,10 @@ class Trainer:
         exists = path.exists()
         if exists:
             state = load_checkpoint(path, self.parser.network, self.optimizer)
-            self.state = TrainingState.from_json(state)
+            try:
+                self.state = TrainingState.from_json(state)
+            except (KeyError, TypeError) as error:
+                raise HeadspanError(f"{path}: is not a checkpoint: {error!r}") from error
         place = [float(self.state.epoch), float(self.state.step)]
         if processes.from_first(place) != place:
             raise HeadspanError(f"{path}: is not what the first process sees; expected a folder "

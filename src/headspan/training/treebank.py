@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from headspan import conllu
@@ -35,8 +36,8 @@ class TrainingSet:
 
     sentences: list[Sentence]
     """With labels encoded where a tree had to be made projective."""
-    spans: list[list[tuple[int, int]]]
-    """For every sentence, the ends of each word's headed span."""
+    spans: list[NDArray[np.int32]]
+    """For every sentence, the ends of each word's headed span, (words, 2)."""
     dropped: dict[str, int]
     """The number of sentences that were left out, by reason."""
     lifted: int
@@ -61,7 +62,10 @@ class TrainingSet:
                 )
             chosen.append(sentence)
         chosen = _without_rare(chosen, data.encoded_min_count)
-        spans = [[(span.left, span.right) for span in headed_spans(s.heads)] for s in chosen]
+        spans = [
+            np.array([(span.left, span.right) for span in headed_spans(s.heads)], np.int32)
+            for s in chosen
+        ]
         return cls(chosen, spans, dict(dropped), lifted)
 
     def batch(
