@@ -378,7 +378,7 @@ def test_an_encoder_fetches_no_kernel(key: str, monkeypatch: pytest.MonkeyPatch)
         ({"model_type": "evil"}, "cannot be used"),
         ({"model_type": ["x"]}, "cannot be used"),
         ({"model_type": "detr", "backbone": "evil/x", "use_pretrained_backbone": True}, "text alone|cannot be used"),
-        ({"model_type": "vit"}, "does not read text alone"),
+        ({"model_type": "vit"}, "expected one that encodes text alone"),
     ],
 )  # fmt: skip
 def test_encoders_that_cannot_be_used_are_refused(config: dict[str, Any], message: str) -> None:

@@ -160,6 +160,10 @@ class Structure(ABC):
             for piece in joint.pieces
         )
 
+    def __reduce__(self) -> tuple[type["Structure"], tuple[()]]:
+        """A structure has no state of its own: a copy is a new instance."""
+        return type(self), ()
+
     # What can be asked of it.
 
     def best_tree(

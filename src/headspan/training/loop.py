@@ -22,9 +22,10 @@ from headspan.model.parser import Parser
 from headspan.model.vocabularies import Vocabularies
 from headspan.nn.network import Loss, Network
 from headspan.nn.pretrained import encoder_table, load_pretrained
+from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.files import open_output
-from headspan.plumbing.limits import LONGEST, LONGEST_DENSE, check_parsed
+from headspan.plumbing.limits import check_parsed
 from headspan.registries import STRUCTURES
 from headspan.scoring import Evaluation, score
 from headspan.text import Segmenter, train_segmenter
@@ -91,7 +92,7 @@ class Trainer:
         self.training_set = TrainingSet.choose(
             read_treebank(config.data.train, "train"),
             config.data,
-            longest=LONGEST_DENSE if dense else LONGEST,
+            longest=limits.LONGEST_DENSE if dense else limits.LONGEST,
         )
         if not self.training_set.sentences:
             raise HeadspanError(f"{config.data.train}: no sentence is left to learn from")

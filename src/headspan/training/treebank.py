@@ -22,8 +22,8 @@ from headspan.model.vocabularies import Vocabularies
 from headspan.nn.network import Gold
 from headspan.nn.subwords import SubwordTokenizer
 from headspan.nn.word_vectors import Inputs
+from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError
-from headspan.plumbing.limits import LONGEST
 from headspan.pseudoprojective import projectivize, relation
 from headspan.tree import TreeError, check_tree, headed_spans, is_projective
 
@@ -45,7 +45,7 @@ class TrainingSet:
 
     @classmethod
     def choose(
-        cls, sentences: Iterable[Sentence], data: DataConfig, *, longest: int = LONGEST
+        cls, sentences: Iterable[Sentence], data: DataConfig, *, longest: int = limits.LONGEST
     ) -> TrainingSet:
         """The sentences of at most so many words to learn from, made projective as configured."""
         chosen: list[Sentence] = []
