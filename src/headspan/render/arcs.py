@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.limits import check_drawn
 from headspan.render.drawable import Drawable, confidences
-from headspan.render.placement import Arc, Placement, place, spread
+from headspan.render.placement import PlacedArc, Placement, place, spread
 from headspan.render.shapes import Drawing, Group, Text, data, line, polygon
 from headspan.render.style import step
 from headspan.render.widths import visible
@@ -49,10 +49,10 @@ class _Tree:
     crossing: set[int]
     """The dependents of non-projective arcs."""
 
-    def arcs(self) -> list[Arc]:
+    def arcs(self) -> list[PlacedArc]:
         heads, deprels = self.sentence.heads, self.sentence.deprels
         return [
-            Arc(heads[k - 1], k, measured(deprels[k - 1], f"label {kind}"))
+            PlacedArc(heads[k - 1], k, measured(deprels[k - 1], f"label {kind}"))
             for k, kind in self.kinds.items()
         ]
 

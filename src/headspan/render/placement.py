@@ -20,11 +20,11 @@ _NEAR = 240.0  # from a dependent to the middle of its label, at most
 _OWN = 6  # up to so many arcs to one side of a head have their own lines; more share one
 
 _Line: TypeAlias = (
-    "tuple[Arc, ...]"  # arcs of one head to one side, shorter ones first; usually one
+    "tuple[PlacedArc, ...]"  # arcs of one head to one side, shorter ones first; usually one
 )
 
 
-class Arc(NamedTuple):
+class PlacedArc(NamedTuple):
     """An arc to be placed; head 0 is the root."""
 
     head: int
@@ -41,7 +41,7 @@ class Placed:
     ports are the same.
     """
 
-    arc: Arc
+    arc: PlacedArc
     start: int
     end: int
     level: int
@@ -99,7 +99,7 @@ class Placement:
         return min(positions, key=lambda x: abs(x - best))
 
 
-def place(arcs: Sequence[Arc], n: int) -> Placement:
+def place(arcs: Sequence[PlacedArc], n: int) -> Placement:
     """Assign ports, levels and gaps for labels to arcs over words 1…n.
 
     The running time is proportional to the sum of the arcs' lengths, in words.
@@ -174,9 +174,9 @@ def _spread(
     return middles
 
 
-def _lines(arcs: Sequence[Arc]) -> list[_Line]:
+def _lines(arcs: Sequence[PlacedArc]) -> list[_Line]:
     """Group arcs into lines: most have a line of their own, some share one."""
-    sides: dict[tuple[int, int], list[Arc]] = {}
+    sides: dict[tuple[int, int], list[PlacedArc]] = {}
     for arc in arcs:
         side = 0 if not arc.head else -1 if arc.dependent < arc.head else 1
         sides.setdefault((arc.head, side), []).append(arc)
