@@ -24,6 +24,7 @@ from numba import njit
 
 from autograd_yardstick import best_spans
 from headspan.inference import arc, headed_span, joint
+from headspan.registries import STRUCTURES
 from reporting import arguments, medians, table, write_json
 
 HERE = Path(__file__).parent
@@ -116,6 +117,26 @@ def sums(lengths: list[int], repeat: int) -> list[dict[str, Any]]:
             },
             max(3, repeat // 3),
         )
+        micro = {name: 1e6 * t / size for name, t in times.items()}
+        results.append({"n": n, "sentences": size, "microseconds": micro})
+    return results
+
+
+def structures(lengths: list[int], repeat: int) -> list[dict[str, Any]]:
+    """Best tree and marginals of every structure, in turn."""
+    results = []
+    for n in lengths:
+        size = batch_of(n)
+        rng = np.random.default_rng(n)
+        candidates = {}
+        for name, structure in STRUCTURES.items():
+            if structure.exponent > 3 and n > 80:
+                continue  # takes too long to be of interest
+            shapes = [(size, *piece.shape(n)) for piece in structure.pieces]
+            scores = [rng.standard_normal(shape, dtype=np.float32) for shape in shapes]
+            candidates[f"{name} best"] = partial(structure.best_tree, *scores, threads=1)
+            candidates[f"{name} marginals"] = partial(structure.marginals, *scores, threads=1)
+        times = medians(candidates, max(3, repeat // 6))
         micro = {name: 1e6 * t / size for name, t in times.items()}
         results.append({"n": n, "sentences": size, "microseconds": micro})
     return results
@@ -254,6 +275,12 @@ def main() -> None:
         rows.append([row["n"], *batch, *alone])
     header = ["n", "ours", "autograd", "x", "ours, alone", "autograd, alone", "x"]
     table("Against backpointers from autograd, µs per sentence", header, rows)
+    every = structures([20, 40, 80, 160], repeat)
+    for what in ("best", "marginals"):
+        names = [f"{name} {what}" for name in STRUCTURES]
+        rows = [[row["n"], *(row["microseconds"].get(name) for name in names)] for row in every]
+        title = "Best tree" if what == "best" else "Log Z with marginals of all pieces and arcs"
+        table(f"{title} of every structure, µs per sentence", ["n", *STRUCTURES], rows)
     summed = sums([20, 40, 80], repeat)
     rows = []
     for row in summed:
@@ -272,7 +299,13 @@ def main() -> None:
     table("Memory beyond the scores, KB", ["n", "spans", "arcs", "bytes per cell (spans)"], rows)
     if options.plot:
         plot(options.plot, trees)
-    results = {"best tree": trees, "sums": summed, "threads": pair, "memory": kilobytes}
+    results = {
+        "best tree": trees,
+        "structures": every,
+        "sums": summed,
+        "threads": pair,
+        "memory": kilobytes,
+    }
     write_json(options.json, results)
 
 

@@ -65,7 +65,7 @@ def test_the_papers_plans_have_its_systems() -> None:
     assert systems("table3-loss") == [
         (corpus, "span", loss) for corpus in ("ptb", "ctb") for loss in ("max-margin", "local")
     ]
-    assert len(runs_of(read_plan(ROOT / "configs" / "experiments" / "cpu-en.toml"))) == 15
+    assert len(runs_of(read_plan(ROOT / "configs" / "experiments" / "cpu-en.toml"))) == 18
 
 
 @pytest.mark.parametrize(
