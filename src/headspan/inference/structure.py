@@ -96,8 +96,8 @@ class Structure(ABC):
 
     `backend` is chosen by where the scores are: compiled loops ("kernels") on the CPU, tensor
     operations ("batched") elsewhere, or if a structure has no kernels; both give the same trees,
-    ties included. `threads` is how many
-    sentences the kernels work on at a time, by default as many as there are processors.
+    ties included. `threads` is how many sentences the kernels work on at a time, by default as many
+    as there are processors.
 
     `constraints` hold for every sentence, or are a sequence with one set (or None) per sentence.
     They are masks on copies of the scores. Where the pieces cannot express them, the structure
