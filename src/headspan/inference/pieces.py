@@ -44,14 +44,6 @@ class Piece(ABC):
         """The one of the two from which a kernel reads the gold cells."""
 
     @abstractmethod
-    def heads(self, chosen: Any) -> NDArray[np.int64]:
-        """Heads (B, N) of the trees whose cells, (B, …), are 1 and all others 0."""
-
-    @abstractmethod
-    def roots(self, marginals: Any, lengths: NDArray[np.int64]) -> Any:
-        """The probability of every word to be the root, (B, N+1), from this piece's marginals."""
-
-    @abstractmethod
     def allowed(self, constraints: Constraints, n: int) -> NDArray[np.bool_]:
         """A mask of the cells that constraints leave in a sentence of n words."""
 
@@ -76,7 +68,19 @@ class Piece(ABC):
         return np.zeros(0, dtype)
 
 
-class HeadedSpanPiece(Piece):
+class DecidingPiece(Piece):
+    """A piece whose cells are enough to know the tree."""
+
+    @abstractmethod
+    def heads(self, chosen: Any) -> NDArray[np.int64]:
+        """Heads (B, N) of the trees whose cells, (B, …), are 1 and all others 0."""
+
+    @abstractmethod
+    def roots(self, marginals: Any, lengths: NDArray[np.int64]) -> Any:
+        """The probability of every word to be the root, (B, N+1), from this piece's marginals."""
+
+
+class HeadedSpanPiece(DecidingPiece):
     """(i, j) as the headed span of word k: scores[i, j, k], i < k <= j."""
 
     name = "span"
@@ -114,7 +118,7 @@ class HeadedSpanPiece(Piece):
         return constraints.need_spans
 
 
-class ArcPiece(Piece):
+class ArcPiece(DecidingPiece):
     """The arc from head h, 0 for the root, to dependent d: scores[h, d], h != d."""
 
     name = "arc"
@@ -155,12 +159,6 @@ class EndPiece(Piece):
 
     def gold(self, heads: Any, spans: Any) -> Any:
         return spans
-
-    def heads(self, chosen: Any) -> NDArray[np.int64]:
-        raise NotImplementedError("one end of its headed spans does not determine a tree")
-
-    def roots(self, marginals: Any, lengths: NDArray[np.int64]) -> Any:
-        raise NotImplementedError("one end of its headed span does not determine the root")
 
     def allowed(self, constraints: Constraints, n: int) -> NDArray[np.bool_]:
         """All: constraints on arcs are on arcs, and those on spans need both ends."""

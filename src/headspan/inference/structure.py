@@ -22,7 +22,7 @@ from headspan.inference.algebra import LOG_SUM, MAXIMUM, Algebra, ArrayAlgebra
 from headspan.inference.constraints import Constraints, masked, read_constraints
 from headspan.inference.failures import NoTreeError, ScoresError
 from headspan.inference.hypergraph import Hypergraph, ScoredTrees, k_best, sample
-from headspan.inference.pieces import ARC, Piece
+from headspan.inference.pieces import ARC, DecidingPiece, Piece
 from headspan.inference.results import Marginals, TreeLists, Trees
 from headspan.inference.scores import Backend, ScoreBatch, read_heads, read_scores
 from headspan.inference.threads import over_sentences
@@ -110,7 +110,7 @@ class Structure(ABC):
     """
 
     pieces: ClassVar[tuple[Piece, ...]]
-    """The scored pieces. Without arcs, the first piece must be enough to know the tree."""
+    """The scored pieces, of which one at least must be enough to know the tree."""
     all_trees: ClassVar[bool] = True
     """Whether every projective tree can be built, so that another structure can stand in."""
     exponent: ClassVar[int] = 3
@@ -261,7 +261,7 @@ class Structure(ABC):
         """
         batch = self.read(scores, lengths, backend)
         sums = self.sums(batch, threads, marginals=True, arcs=arcs)
-        piece = ARC if ARC.name in sums.by_piece else self.pieces[0]
+        piece = ARC if ARC.name in sums.by_piece else self.deciding_piece
         return Marginals(
             batch.as_result(batch.cast(sums.log_partition)),
             {name: batch.as_result(part) for name, part in sums.by_piece.items()},
@@ -381,9 +381,12 @@ class Structure(ABC):
     # How it is done.
 
     @property
-    def deciding_piece(self) -> Piece:
-        """The piece whose cells are enough to know the tree."""
-        return ARC if ARC in self.pieces else self.pieces[0]
+    def deciding_piece(self) -> DecidingPiece:
+        """The piece from which trees and roots are read: arcs, if they are among the pieces."""
+        for piece in (ARC, *self.pieces):
+            if piece in self.pieces and isinstance(piece, DecidingPiece):
+                return piece
+        raise ScoresError(f"no piece of {type(self).__name__} is enough to know the tree")
 
     @property
     def needs_dense_scores(self) -> bool:

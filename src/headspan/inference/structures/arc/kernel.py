@@ -112,6 +112,21 @@ def _walk(
         top += 2
 
 
+@helper
+def best_root(left: Any, first: int, right: Any, arcs: Any, n: int, width: int) -> Any:
+    """The root with the best halves and arc, the smallest if several tie, and its value.
+
+    left[first + k] and right[k * width + n] are the halves of word k. 0 and -inf if there is none.
+    """
+    root = 0
+    value = arcs[0] - np.inf
+    for k in range(1, n + 1):
+        x = (left[first + k] + right[k * width + n]) + arcs[k]
+        if x > value:
+            root, value = k, x
+    return root, value
+
+
 def _best(
     scores: Any,
     lengths: Any,
@@ -135,13 +150,7 @@ def _best(
             status[b] = BAD_SCORE
             continue
         _fill(arcs, n, width, charts)
-        right, left = charts[0], charts[1]
-        root = 0
-        value = arcs[0] - np.inf
-        for k in range(1, n + 1):
-            x = (left[width + k] + right[k * width + n]) + arcs[k]
-            if x > value:
-                root, value = k, x
+        root, value = best_root(charts[1], width, charts[0], arcs, n, width)
         if root == 0:
             status[b] = NO_TREE
             continue

@@ -85,6 +85,18 @@ def _outside(n: int, width: int, charts: Any, work: Any, terms: Any, single: boo
                 add_scaled(p_left_t, column + i + 1, terms, 0, p, length)
 
 
+@helper
+def sum_of_roots(
+    terms: Any, left: Any, first: int, right: Any, arcs: Any, n: int, width: int
+) -> float:
+    """The log of the sum over all roots; see `best_root` of kernel.py."""
+    largest = -np.inf
+    for k in range(1, n + 1):
+        terms[k - 1] = (left[first + k] + right[k * width + n]) + arcs[k]
+        largest = max(largest, terms[k - 1])
+    return log_sum(terms, largest, n, False)
+
+
 def _sums(
     scores: Any,
     lengths: Any,
@@ -110,14 +122,10 @@ def _sums(
             continue
         inside(arcs, n, width, charts, terms, single)
         right, left = charts[0], charts[2]
-        largest = -np.inf
-        for k in range(1, n + 1):
-            terms[k - 1] = (left[width + k] + right[k * width + n]) + arcs[k]
-            largest = max(largest, terms[k - 1])
-        if largest == -np.inf:
+        total = sum_of_roots(terms, left, width, right, arcs, n, width)
+        if total == -np.inf:
             status[b] = NO_TREE
             continue
-        total = log_sum(terms, largest, n, False)
         log_partition[b] = total
         if arc_marginals.size == 0:
             continue

@@ -18,7 +18,7 @@ from headspan.inference.scores import BAD_SCORE, NO_TREE
 from headspan.inference.simd.charts import chart_width, longest_of
 from headspan.inference.simd.compile import best_signature, helper, kernel
 from headspan.inference.simd.rows import max_plus, max_plus_pair
-from headspan.inference.structures.arc.kernel import LEFT, RIGHT, load_arcs
+from headspan.inference.structures.arc.kernel import LEFT, RIGHT, best_root, load_arcs
 
 
 @helper
@@ -174,13 +174,7 @@ def _best(
                 left_ends[gold_left[b, k - 1, 0] * width + k] -= left_cost
                 right_ends[k * width + gold_right[b, k - 1, 1]] -= right_cost
         _fill(arcs, left_ends, right_ends, n, width, charts)
-        left, right = charts[1], charts[3]
-        root = 0
-        value = arcs[0] - np.inf
-        for k in range(1, n + 1):
-            x = (left[k] + right[k * width + n]) + arcs[k]
-            if x > value:
-                root, value = k, x
+        root, value = best_root(charts[1], 0, charts[3], arcs, n, width)
         if root == 0:
             status[b] = NO_TREE
             continue

@@ -17,6 +17,7 @@ from headspan.inference.simd.charts import chart_width, log_sum, longest_of, pro
 from headspan.inference.simd.compile import helper, kernel, sums_signature
 from headspan.inference.simd.rows import PAD, add_scaled, plus_max
 from headspan.inference.structures.arc.kernel import load_arcs
+from headspan.inference.structures.arc.sums import sum_of_roots
 from headspan.inference.structures.split.kernel import load_ends
 
 
@@ -150,14 +151,10 @@ def _sums(
             continue
         _inside(arcs, left_ends, right_ends, n, width, charts, terms, single)
         left, right = charts[0], charts[4]
-        largest = -np.inf
-        for k in range(1, n + 1):
-            terms[k - 1] = (left[k] + right[k * width + n]) + arcs[k]
-            largest = max(largest, terms[k - 1])
-        if largest == -np.inf:
+        total = sum_of_roots(terms, left, 0, right, arcs, n, width)
+        if total == -np.inf:
             status[b] = NO_TREE
             continue
-        total = log_sum(terms, largest, n, False)
         log_partition[b] = total
         if arc_marginals.size == 0:
             continue
