@@ -60,6 +60,8 @@ STRUCTURES = Registry(
         "arc": "headspan.inference.structures.arc:arc",
         "joint": "headspan.inference.structures.joint:joint",
         "split": "headspan.inference.structures.split:split",
+        "sibling": "headspan.inference.structures.sibling:sibling",
+        "split-sibling": "headspan.inference.structures.split_sibling:split_sibling",
     },
 )
 """Structures by name; see `headspan.inference.structure.Structure`."""
@@ -71,6 +73,7 @@ SCORERS = Registry(
         "arc": "headspan.nn.scorers:ArcScorer",
         "left_end": "headspan.nn.scorers:EndScorer",
         "right_end": "headspan.nn.scorers:EndScorer",
+        "sibling": "headspan.nn.triaffine:SiblingScorer",
     },
 )
 """The scorer of each piece, by the piece's name: a module Scorer(inputs, size, dropout) that turns

@@ -56,11 +56,20 @@ def spans_of(tree: Tree) -> tuple[tuple[int, int], ...]:
     return tuple(spans)
 
 
+def inner_sibling(tree: Tree, word: int) -> int:
+    """The nearest dependent of the word's head that lies between the two, or that head."""
+    head = tree[word - 1]
+    low, high = min(head, word), max(head, word)
+    between = [w for w in range(low + 1, high) if tree[w - 1] == head]
+    return min(between, key=lambda w: abs(word - w), default=head)
+
+
 CELLS = {
     "span": lambda tree: [(i, j, k) for k, (i, j) in enumerate(spans_of(tree), 1)],
     "arc": lambda tree: [(h, d) for d, h in enumerate(tree, 1)],
     "left_end": lambda tree: [(i, k) for k, (i, _) in enumerate(spans_of(tree), 1)],
     "right_end": lambda tree: [(j, k) for k, (_, j) in enumerate(spans_of(tree), 1)],
+    "sibling": lambda tree: [(h, inner_sibling(tree, d), d) for d, h in enumerate(tree, 1)],
 }
 """The cells of a tree, one per word, by piece."""
 
@@ -70,6 +79,9 @@ LEGAL = {
     "arc": lambda n, h, d: h <= n and 1 <= d <= n and h != d,
     "left_end": lambda n, i, k: i < k <= n,
     "right_end": lambda n, j, k: 1 <= k <= j <= n,
+    "sibling": lambda n, h, b, d: (
+        LEGAL["arc"](n, h, d) and (b == h or (h > 0 and min(h, d) < b < max(h, d)))
+    ),
 }
 """Whether a cell means something in a sentence of n words, by piece."""
 

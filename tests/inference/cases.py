@@ -81,7 +81,7 @@ def exact_marginals(
     log_z = largest + np.log(np.exp(scores - largest).sum())
     marginals = {}
     for kind, cells in brute_force.CELLS.items():
-        marginals[kind] = np.zeros((longest + 1,) * (3 if kind == "span" else 2))
+        marginals[kind] = np.zeros((longest + 1,) * len(cells((0,))[0]))
         for tree, p in zip(all_trees(n), np.exp(scores - log_z), strict=True):
             for cell in cells(tree):
                 marginals[kind][cell] += p

@@ -118,9 +118,9 @@ def test_sums(case: Case, dtype: type, kind: str) -> None:
         possible = p > 0
         mean = (p[possible] * values[possible]).sum()
         scale = max(1.0, np.abs(values[possible]).max())
-        assert float(expected[b]) == pytest.approx(mean, abs=close * 10 * scale)
+        assert float(expected[b]) == pytest.approx(mean, abs=close * 20 * scale)
         surprise = -(p[possible] * np.log(p[possible])).sum()
-        assert float(entropy[b]) == pytest.approx(surprise, abs=close * 10 * scale)
+        assert float(entropy[b]) == pytest.approx(surprise, abs=close * 20 * scale)
 
 
 @every_case
@@ -228,6 +228,7 @@ def test_nan_and_plus_infinity_are_errors(case: Case, value: float) -> None:
             "arc": ((3, 2), "arc from 3 to 2"),
             "left_end": ((1, 2), "left end 1 of word 2"),
             "right_end": ((3, 2), "right end 3 of word 2"),
+            "sibling": ((4, 3, 1), "arc from 4 to 1 with the sibling 3 between them"),
         }[case.kinds[position]]
         part[(1, *cell)] = value
         for function in ("best_tree", "log_partition"):
@@ -285,7 +286,8 @@ def test_marginals_are_finite_differences(case: Case, data: st.DataObject) -> No
         j = data.draw(st.integers(1, n))
         k = data.draw(st.integers(1, j))
         i = data.draw(st.integers(0, k - 1))
-        cell = (0, *{"span": (i, j, k), "right_end": (j, k)}.get(kind, (i, k)))
+        cells = {"span": (i, j, k), "right_end": (j, k), "sibling": (i, i, k)}
+        cell = (0, *cells.get(kind, (i, k)))
         values = []
         for sign in (-1, 1):
             part[cell] += sign * step

@@ -1,7 +1,7 @@
 """Exact inference on score arrays: no words, no networks, no files.
 
-`headed_span`, `arc` and `joint` (both together) are structures: objects with the same methods, all
-documented in `Structure`. Importing this is quick: Numba and the compiled loops come with the first
+`headed_span`, `arc`, `joint` and the others in lower case are structures: objects with the same
+methods, all documented in `Structure`. Importing this is quick: Numba and the compiled loops come with the first
 call, torch only if the scores are tensors.
 """
 
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from headspan.inference.structures.headed_span import RowProvider as RowProvider
     from headspan.inference.structures.headed_span import headed_span as headed_span
     from headspan.inference.structures.joint import joint as joint
+    from headspan.inference.structures.sibling import sibling as sibling
     from headspan.inference.structures.split import split as split
+    from headspan.inference.structures.split_sibling import split_sibling as split_sibling
 
 _HOME = {
     "ConstraintError": "failures",
@@ -38,7 +40,9 @@ _HOME = {
     "arc": "structures.arc",
     "headed_span": "structures.headed_span",
     "joint": "structures.joint",
+    "sibling": "structures.sibling",
     "split": "structures.split",
+    "split_sibling": "structures.split_sibling",
 }
 
 __all__ = [
@@ -55,7 +59,9 @@ __all__ = [
     "arc",
     "headed_span",
     "joint",
+    "sibling",
     "split",
+    "split_sibling",
 ]
 
 

@@ -33,7 +33,7 @@ class Hypergraph(ABC):
 
     @abstractmethod
     def children(self, item: Item, alternative: int) -> Sequence[Item]:
-        """The items that an alternative is made of; an item without children has the value 0."""
+        """The items that an alternative is made of; an item without children is worth its score."""
 
     @abstractmethod
     def score(self, item: Item, alternative: int) -> float:

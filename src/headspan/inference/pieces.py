@@ -202,10 +202,47 @@ class RightEndPiece(EndPiece):
         return spans[..., 1], _words(heads)
 
 
+class SiblingPiece(Piece):
+    """Word b as the inner sibling of d below h: scores[h, b, d], b between h and d.
+
+    The inner sibling is the dependent of h next to d on the side of h. b = h if there is none.
+    """
+
+    name = "sibling"
+    axes = 3
+
+    def legal(self, n: Any, *cell: Any) -> Any:
+        h, b, d = cell
+        between = ((h < b) & (b < d)) | ((d < b) & (b < h))
+        inside = (h <= n) & (1 <= d) & (d <= n) & (h != d)
+        return inside & ((b == h) | (between & (h >= 1)))
+
+    def describe(self, *cell: int) -> str:
+        h, b, d = cell
+        inner = "no sibling" if b == h else f"the sibling {b}"
+        return f"arc from {h} to {d} with {inner} between them"
+
+    def cells(self, heads: Any, spans: Any) -> tuple[Any, ...]:
+        from headspan.inference.headed_spans import inner_siblings
+
+        return heads, inner_siblings(heads), _words(heads)
+
+    def gold(self, heads: Any, spans: Any) -> Any:
+        return heads
+
+    def allowed(self, constraints: Constraints, n: int) -> NDArray[np.bool_]:
+        """All: constraints on arcs are on arcs, and those on spans cannot be expressed."""
+        return np.ones(self.shape(n), np.bool_)
+
+    def is_needed_by(self, constraints: Constraints) -> bool:
+        return False
+
+
 HEADED_SPAN = HeadedSpanPiece()
 ARC = ArcPiece()
 LEFT_END = LeftEndPiece()
 RIGHT_END = RightEndPiece()
+SIBLING = SiblingPiece()
 
 
 def _words(heads: Any) -> Any:
