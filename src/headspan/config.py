@@ -93,6 +93,8 @@ class ModelConfig:
     """The way trees are scored: a name from the registry of structures."""
     loss: Annotated[str, LOSSES] = "max-margin"
     """The loss on trees: a name from the registry of losses."""
+    decoder: Literal["best", "minimum-risk"] = "best"
+    """The tree with the highest score, or the one with the most right heads to be expected."""
     labels_from: Literal["words", "spans"] = "words"
     """Relations from the words of an arc, or from their headed spans (the paper's footnote)."""
     lstm_layers: int = 3

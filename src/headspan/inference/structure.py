@@ -9,7 +9,7 @@ errors raised, and sums turned into probabilities.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from importlib import import_module
@@ -364,17 +364,25 @@ class Structure(ABC):
     def minimum_risk_tree(
         self,
         *scores: Any,
+        constraints: Constraints | Sequence[Constraints | None] | None = None,
         lengths: Any = None,
         backend: Backend | None = None,
         threads: int | None = None,
     ) -> Trees:
         """The tree with the highest expected number of right heads; `scores` is that number.
 
-        It is Eisner's best tree on the arc marginals.
+        It is Eisner's best tree on the arc marginals, under constraints those of the trees that
+        satisfy them.
         """
         options = {"lengths": lengths, "backend": backend, "threads": threads}
+        structure, parts = self, list(scores)
+        if constraints is not None:
+            batch = read_scores(self.pieces, scores, lengths, backend)
+            structure, parts = self._constrained(batch, scores, constraints)
+        with _naming_constraints() if constraints is not None else nullcontext():
+            marginals = structure.marginals(*parts, **options)
         trees: Trees = STRUCTURES["arc"].best_tree(
-            self.marginals(*scores, **options).arcs, **options
+            marginals.arcs, constraints=constraints, **options
         )
         return trees
 
@@ -388,10 +396,13 @@ class Structure(ABC):
                 return piece
         raise ScoresError(f"no piece of {type(self).__name__} is enough to know the tree")
 
-    @property
-    def needs_dense_scores(self) -> bool:
-        """Whether n³ scores of a sentence have to be in memory at once to find its best tree."""
-        return any(piece.axes > 2 for piece in self.pieces) and not self.reads_rows
+    def needs_dense_scores(self, decoder: str) -> bool:
+        """Whether n³ scores of a sentence have to be in memory at once to find its tree.
+
+        decoder: as in a configuration; the minimum of risk needs sums.
+        """
+        by_rows = self.reads_rows and decoder == "best"
+        return any(piece.axes > 2 for piece in self.pieces) and not by_rows
 
     def read(self, scores: Sequence[Any], lengths: Any, backend: Backend | None) -> ScoreBatch:
         """Check the scores and choose the backend; see `read_scores`."""

@@ -187,7 +187,7 @@ class Parser:
 
     def _checked(self, sentences: Iterable[Sentence | Sequence[str]]) -> Iterator[Sentence]:
         """The sentences; raises HeadspanError if one is too long."""
-        dense = self.network.structure.needs_dense_scores
+        dense = self.network.structure.needs_dense_scores(self.config.model.decoder)
         for number, words in enumerate(sentences, 1):
             sentence = _as_sentence(words)
             check_parsed(len(sentence), f"sentence {number}", dense=dense)

@@ -184,7 +184,12 @@ class Network(nn.Module):
     def tree_scores(self, context: Tensor, n: Tensor) -> TreeScores:
         """The scores of every piece of the structure, from the context of a batch."""
         scorers = (self.get_submodule(_module_name(piece)) for piece in self.structure.pieces)
-        return TreeScores(self.structure, n, [scorer(context) for scorer in scorers])
+        return TreeScores(
+            self.structure,
+            n,
+            [scorer(context) for scorer in scorers],
+            minimum_risk=self.model.decoder == "minimum-risk",
+        )
 
     def _alternatives(
         self, context: Tensor, scores: TreeScores, b: int, k: int, constraints: Constraints | None

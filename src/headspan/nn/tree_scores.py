@@ -18,12 +18,24 @@ from headspan.plumbing.errors import HeadspanError
 
 
 class TreeScores:
-    """The scores of B sentences of given lengths, (B,), for every piece of a structure."""
+    """The scores of B sentences of given lengths, (B,), for every piece of a structure.
 
-    def __init__(self, structure: Structure, lengths: Tensor, parts: Sequence[PieceScores]) -> None:
+    minimum_risk: the best tree is not the one with the highest score, but the one with the most
+    right heads to be expected.
+    """
+
+    def __init__(
+        self,
+        structure: Structure,
+        lengths: Tensor,
+        parts: Sequence[PieceScores],
+        *,
+        minimum_risk: bool = False,
+    ) -> None:
         self.structure = structure
         self.lengths = lengths
         self.parts = tuple(parts)
+        self.minimum_risk = minimum_risk
 
     def dense(self) -> list[Tensor]:
         """All scores of every piece, as inference takes them; differentiable."""
@@ -34,7 +46,7 @@ class TreeScores:
         lengths = self.lengths[rows]
         longest = int(lengths.max())
         parts = [part.sentences(rows, longest) for part in self.parts]
-        return TreeScores(self.structure, lengths, parts)
+        return TreeScores(self.structure, lengths, parts, minimum_risk=self.minimum_risk)
 
     @property
     def fits(self) -> bool:
@@ -63,24 +75,33 @@ class TreeScores:
         if free:
             _fill(trees, free, self.sentences(free)._best(None))
         for rows in [bound] if self.fits else [[b] for b in bound]:
-            chosen = self.sentences(rows)
-            constrained = chosen.structure.best_tree(
-                *chosen._bounded_dense(), constraints=[constraints[b] for b in rows],
-                lengths=chosen.lengths, threads=torch.get_num_threads(),
-            )  # fmt: skip
-            _fill(trees, rows, _arrays(constrained))
+            limited = [constraints[b] for b in rows]
+            _fill(trees, rows, self.sentences(rows)._best_of_dense(limited))
         return trees
+
+    def _best_of_dense(self, constraints: Sequence[Constraints | None] | None = None) -> Trees:
+        scores = self.dense() if constraints is None else self._bounded_dense()
+        options: dict[str, Any] = {"lengths": self.lengths, "threads": torch.get_num_threads()}
+        if not self.minimum_risk:
+            best = self.structure.best_tree(*scores, constraints=constraints, **options)
+            return _arrays(best)
+        best = self.structure.minimum_risk_tree(*scores, constraints=constraints, **options)
+        own = self.structure.tree_score(*scores, heads=best.heads, lengths=self.lengths)
+        return _arrays(Trees(best.heads, best.spans, own, best.lengths))
 
     def _best(self, gold: Tensor | None) -> Trees:
         first = self.parts[0]
         by_rows = self.structure.reads_rows and isinstance(first, RowScores)
+        by_rows &= gold is not None or not self.minimum_risk
         if by_rows and first.device.type == "cpu" and not self.fits:
             return self._best_by_rows(gold)
-        options: dict[str, Any] = {"lengths": self.lengths, "threads": torch.get_num_threads()}
-        scores = self.dense()
         if gold is None:
-            return _arrays(self.structure.best_tree(*scores, **options))
-        return _arrays(self.structure.cost_augmented_tree(*scores, gold=gold, **options))
+            return self._best_of_dense()
+        return _arrays(
+            self.structure.cost_augmented_tree(
+                *self.dense(), gold=gold, lengths=self.lengths, threads=torch.get_num_threads()
+            )
+        )
 
     def _best_by_rows(self, gold: Tensor | None) -> Trees:
         """Sentence by sentence, in O(n²) memory."""

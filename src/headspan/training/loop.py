@@ -86,7 +86,8 @@ class Trainer:
         self.config = config
         self.folder = folder
         self.dev = read_treebank(config.data.dev, "dev")
-        dense = STRUCTURES[config.model.structure].needs_dense_scores
+        structure = STRUCTURES[config.model.structure]
+        dense = structure.needs_dense_scores(config.model.decoder)
         for number, sentence in enumerate(self.dev, 1):
             check_parsed(len(sentence), f"{config.data.dev}: sentence {number}", dense=dense)
         self.training_set = TrainingSet.choose(
