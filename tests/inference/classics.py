@@ -3,7 +3,7 @@
 For the reader: the deduction rules of the paper's Figures 2 and 3, a loop a variable and a line a
 rule, nothing clever. Items are indexed by fenceposts i < j and the word h that heads them; a
 triangle is a partial subtree of h, a hook a subtree or a sequence of subtrees that hangs from h.
-All take arc scores s[h, d], (n+1, n+1) with h = 0 for the root, and return the score of the best
+Most take arc scores s[h, d], (n+1, n+1) with h = 0 for the root, and return the score of the best
 tree with a single root; the last takes span scores s[i, j, k]. Plain enough that Numba compiles
 them as they stand, for timing.
 """
@@ -135,6 +135,47 @@ def eisner(s):
     best = NEVER
     for r in range(1, n + 1):
         best = max(best, left[1, r] + right[r, n] + s[0, r])
+    return best
+
+
+def siblings(s, t, l, r):
+    """McDonald and Pereira (2006), with ends of headed spans. O(n³).
+
+    t[h, b, d]: b is the dependent of h next to d, b = h if d is the first; l[i, k] and r[j, k]: the
+    left and right end of word k. right(i,j) and left(i,j) are whole halves over words i … j.
+
+    FIRST    left(h+1,d) + s(h,d) + t(h,h,d) -> right_arc(h,d), and its mirror image
+    SIBLING  right(i,k) + left(k+1,j) -> between(i,j)
+    NEXT     right_arc(h,b) + between(b,d) + s(h,d) + t(h,b,d) -> right_arc(h,d), and its mirror image
+    CONC     right_arc(h,c) + right(c,j) + r(j,h) -> right(h,j), and its mirror image
+    """
+    n = s.shape[0] - 1
+    right = np.full((n + 2, n + 2), NEVER)
+    left = np.full((n + 2, n + 2), NEVER)
+    between = np.full((n + 2, n + 2), NEVER)
+    right_arc = np.full((n + 2, n + 2), NEVER)
+    left_arc = np.full((n + 2, n + 2), NEVER)
+    for i in range(1, n + 1):
+        right[i, i], left[i, i] = r[i, i], l[i - 1, i]
+    for width in range(1, n):
+        for i in range(1, n - width + 1):
+            j = i + width
+            right_arc[i, j] = left[i + 1, j] + s[i, j] + t[i, i, j]  # FIRST
+            left_arc[i, j] = right[i, j - 1] + s[j, i] + t[j, j, i]
+            for k in range(i, j):
+                between[i, j] = max(between[i, j], right[i, k] + left[k + 1, j])  # SIBLING
+            for b in range(i + 1, j):
+                score = right_arc[i, b] + between[b, j] + s[i, j] + t[i, b, j]  # NEXT
+                right_arc[i, j] = max(right_arc[i, j], score)
+                score = between[i, b] + left_arc[b, j] + s[j, i] + t[j, b, i]
+                left_arc[i, j] = max(left_arc[i, j], score)
+            for c in range(i + 1, j + 1):
+                right[i, j] = max(right[i, j], right_arc[i, c] + right[c, j] + r[j, i])  # CONC
+            for c in range(i, j):
+                left[i, j] = max(left[i, j], left[i, c] + left_arc[c, j] + l[i - 1, j])
+    best = NEVER
+    for k in range(1, n + 1):
+        best = max(best, left[1, k] + right[k, n] + s[0, k] + t[0, 0, k])
     return best
 
 

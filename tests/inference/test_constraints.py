@@ -9,6 +9,7 @@ from headspan.inference import (
     ConstraintError,
     Constraints,
     NoTreeError,
+    ScoresError,
     arc,
     headed_span,
 )
@@ -49,6 +50,11 @@ def constraints(draw: st.DrawFn, n: int) -> Constraints:
     )
 
 
+def joint_stands_in(case: Case) -> bool:
+    """Siblings are not among the pieces of the structure that can express everything."""
+    return "sibling" not in case.kinds
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c.name}-{c.backend}")
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
@@ -61,6 +67,11 @@ def test_constraints_equal_filtering(case: Case, data: st.DataObject) -> None:
         [tree for tree in all_trees(n) if satisfies(tree, limits)]
         for n, limits in zip(lengths, wanted, strict=True)
     ]
+    if not joint_stands_in(case) and any(limits.need_spans for limits in wanted):
+        for function, arguments in (("best_tree", ()), ("k_best", (3,)), ("minimum_risk_tree", ())):
+            with pytest.raises(ScoresError, match="cannot express constraints on spans"):
+                case.call(function, scores, *arguments, lengths=lengths, constraints=wanted)
+        return
     if not all(left):
         with pytest.raises(NoTreeError, match="no tree satisfies the constraints"):
             case.call("best_tree", scores, lengths=lengths, constraints=wanted)
@@ -76,6 +87,17 @@ def test_constraints_equal_filtering(case: Case, data: st.DataObject) -> None:
         assert case.tree_score(own, tree) == pytest.approx(best)
         assert float(found.scores[b]) == pytest.approx(best)
         assert tuple(map(tuple, found.spans[b, :n].tolist())) == spans_of(tree)
+    safest = case.call("minimum_risk_tree", scores, lengths=lengths, constraints=wanted)
+    for b, n in enumerate(lengths):
+        values = np.array([case.tree_score([part[b] for part in scores], t) for t in left[b]])
+        chances = np.exp(values - values.max()) / np.exp(values - values.max()).sum()
+
+        def right_heads(tree: Tree, chances: np.ndarray = chances, b: int = b) -> float:
+            agree = [sum(x == y for x, y in zip(tree, t, strict=True)) for t in left[b]]
+            return float(chances @ agree)
+
+        assert satisfies(as_tree(safest.heads[b], n), wanted[b])
+        assert float(safest.scores[b]) == pytest.approx(max(map(right_heads, left[b])))
     several = case.call("k_best", scores, 4, lengths=lengths, constraints=wanted)
     for b, n in enumerate(lengths):
         own = [part[b] for part in scores]

@@ -38,6 +38,11 @@ def plain_loop(name: str) -> Any:
     joint = numba.njit(classics.joint)
     if name == "split":
         return lambda arcs, left, right: joint(left[:, None] + right[None], arcs)
+    siblings = numba.njit(classics.siblings)
+    if name == "sibling":
+        return lambda arcs, inner: siblings(arcs, inner, 0 * arcs, 0 * arcs)
+    if name == "split-sibling":
+        return siblings
     return joint
 
 

@@ -150,7 +150,7 @@ class Structure(ABC):
         """
         joint = STRUCTURES["joint"]
         if not self.all_trees or not set(self.pieces) <= set(joint.pieces):
-            raise ScoresError(f"{type(self).__name__} cannot express this, nor can joint for it")
+            raise ScoresError(f"the structure joint cannot stand in for {type(self).__name__}")
         own = dict(zip((piece.name for piece in self.pieces), scores, strict=True))
         size, longest = scores[0].shape[0], scores[0].shape[1] - 1
         return tuple(
@@ -584,9 +584,10 @@ class Structure(ABC):
         structure: Structure = self
         parts = [part if batch.has_batch_axis else part[None] for part in scores]
         joint = STRUCTURES["joint"]
-        others = set(joint.pieces) - set(self.pieces)
-        if any(piece.is_needed_by(some) for piece in others for some in per_sentence):
-            structure, parts = joint, list(self.as_joint(*parts))
+        for piece in set(joint.pieces) - set(self.pieces):
+            if any(piece.is_needed_by(some) for some in per_sentence):
+                with _naming_pieces(self, piece):
+                    structure, parts = joint, list(self.as_joint(*parts))
         masked_parts = []
         for piece, part in zip(structure.pieces, parts, strict=True):
             pairs = zip(per_sentence, batch.lengths.tolist(), strict=True)
@@ -601,6 +602,16 @@ def _naming_constraints() -> Iterator[None]:
         yield
     except NoTreeError as error:
         raise NoTreeError(f"no tree satisfies the constraints: {error}") from None
+
+
+@contextmanager
+def _naming_pieces(structure: Structure, piece: Piece) -> Iterator[None]:
+    try:
+        yield
+    except ScoresError as error:
+        raise ScoresError(
+            f"{type(structure).__name__} cannot express constraints on {piece.name}s: {error}"
+        ) from None
 
 
 def _zeros(like: Any, shape: tuple[int, ...]) -> Any:
