@@ -60,6 +60,7 @@ STRUCTURES = Registry(
         "arc": "headspan.inference.structures.arc:arc",
         "joint": "headspan.inference.structures.joint:joint",
         "split": "headspan.inference.structures.split:split",
+        "mean-field": "headspan.inference.structures.mean_field:mean_field",
     },
 )
 """Structures by name; see `headspan.inference.structure.Structure`."""
@@ -71,10 +72,12 @@ SCORERS = Registry(
         "arc": "headspan.nn.scorers:ArcScorer",
         "left_end": "headspan.nn.scorers:EndScorer",
         "right_end": "headspan.nn.scorers:EndScorer",
+        "posterior_arc": "headspan.nn.mean_field:MeanFieldScorer",
     },
 )
-"""The scorer of each piece, by the piece's name: a module Scorer(inputs, size, dropout) that turns
-the context of a batch, (B, N+2, inputs), into PieceScores (`headspan.nn.piece_scores`)."""
+"""The scorers of pieces, by the names that pieces give (`Piece.scorer`): modules
+Scorer(inputs, size, dropout) that turn the context of a batch, (B, N+2, inputs), and the lengths of
+its sentences, (B,), into PieceScores (`headspan.nn.piece_scores`)."""
 
 LOSSES = Registry(
     "loss",

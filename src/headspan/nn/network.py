@@ -116,7 +116,7 @@ class Network(nn.Module):
             size = 2 * model.lstm_size
         self.structure: Structure = STRUCTURES[model.structure]
         for piece in self.structure.pieces:
-            scorer = SCORERS[piece.name](size, model.score_size, model.dropout)
+            scorer = SCORERS[piece.scorer](size, model.score_size, model.dropout)
             self.add_module(_module_name(piece), scorer)
         self.labels = LabelScorer(size, model.label_size, sizes.labels, model.dropout)
 
@@ -184,7 +184,7 @@ class Network(nn.Module):
     def tree_scores(self, context: Tensor, n: Tensor) -> TreeScores:
         """The scores of every piece of the structure, from the context of a batch."""
         scorers = (self.get_submodule(_module_name(piece)) for piece in self.structure.pieces)
-        return TreeScores(self.structure, n, [scorer(context) for scorer in scorers])
+        return TreeScores(self.structure, n, [scorer(context, n) for scorer in scorers])
 
     def _alternatives(
         self, context: Tensor, scores: TreeScores, b: int, k: int, constraints: Constraints | None
@@ -226,4 +226,4 @@ class Network(nn.Module):
 
 def _module_name(piece: Piece) -> str:
     """The name of a piece's scorer in saved weights: spans, arcs, …"""
-    return f"{piece.name}s"
+    return f"{piece.scorer}s"

@@ -94,7 +94,7 @@ class SiblingScorer(nn.Module):
         super().__init__()
         self.triples = Triaffine(inputs, size, dropout)
 
-    def forward(self, context: Tensor) -> SiblingScores:
+    def forward(self, context: Tensor, lengths: Tensor) -> SiblingScores:
         """Scores s[b, h, s, d] of the sibling s between h and d, (B, N+1, N+1, N+1)."""
         return SiblingScores(self.triples(context))
 
