@@ -39,7 +39,7 @@ class MeanFieldScorer(nn.Module):
             return DenseScores(self._logits(context, lengths))
         places = context.shape[1] - 1
         block = max(1, piece_scores.MOST_DENSE // (places * max(places, LARGEST) ** 2))
-        few = zip(context.split(block), lengths.split(block), strict=True)
+        few = zip(torch.split(context, block), torch.split(lengths, block), strict=True)
         return DenseScores(torch.cat([self._logits(*some) for some in few]))
 
     def _logits(self, context: Tensor, lengths: Tensor) -> Tensor:
