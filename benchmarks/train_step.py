@@ -52,7 +52,8 @@ def direct_loss(scorer: SpanScorer, context: Tensor, heads: Tensor, spans: Tenso
 def headspan_loss(
     name: str, scorer: SpanScorer, context: Tensor, heads: Tensor, spans: Tensor
 ) -> Tensor:
-    scores = TreeScores(headed_span, torch.tensor([heads.shape[1]]), [scorer(context)])
+    lengths = torch.tensor([heads.shape[1]])
+    scores = TreeScores(headed_span, lengths, [scorer(context, lengths)])
     loss: Tensor = LOSSES[name](scores, heads, spans)
     return loss
 

@@ -62,6 +62,7 @@ STRUCTURES = Registry(
         "split": "headspan.inference.structures.split:split",
         "sibling": "headspan.inference.structures.sibling:sibling",
         "split-sibling": "headspan.inference.structures.split_sibling:split_sibling",
+        "mean-field": "headspan.inference.structures.mean_field:mean_field",
     },
 )
 """Structures by name; see `headspan.inference.structure.Structure`."""
@@ -74,10 +75,12 @@ SCORERS = Registry(
         "left_end": "headspan.nn.scorers:EndScorer",
         "right_end": "headspan.nn.scorers:EndScorer",
         "sibling": "headspan.nn.triaffine:SiblingScorer",
+        "posterior_arc": "headspan.nn.mean_field:MeanFieldScorer",
     },
 )
-"""The scorer of each piece, by the piece's name: a module Scorer(inputs, size, dropout) that turns
-the context of a batch, (B, N+2, inputs), into PieceScores (`headspan.nn.piece_scores`)."""
+"""The scorers of pieces, by the names that pieces give (`Piece.scorer`): modules
+Scorer(inputs, size, dropout) that turn the context of a batch, (B, N+2, inputs), and the lengths of
+its sentences, (B,), into PieceScores (`headspan.nn.piece_scores`)."""
 
 LOSSES = Registry(
     "loss",

@@ -165,16 +165,18 @@ def test_a_parser_refuses_sentences_that_are_too_long(parser: Parser) -> None:
         parser(["x"] * 11, k=2)
 
 
-def test_the_joint_structure_refuses_shorter_sentences(
+@pytest.mark.parametrize("structure", ["joint", "mean-field"])
+def test_structures_with_dense_scores_refuse_shorter_sentences(
     treebank: Path,  # noqa: F811
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    structure: str,
 ) -> None:
     monkeypatch.setattr(limits, "LONGEST_DENSE", 10)
-    joint = Trainer(config(treebank, model={"structure": "joint"}), tmp_path).parser
-    assert len(joint(["x"] * 10)) == 10
+    parser = Trainer(config(treebank, model={"structure": structure}), tmp_path).parser
+    assert len(parser(["x"] * 10)) == 10
     with pytest.raises(HeadspanError, match="sentence 1 has 11 words; at most 10 are parsed"):
-        joint(["x"] * 11)
+        parser(["x"] * 11)
 
 
 def test_training_leaves_long_sentences_out(

@@ -138,11 +138,11 @@ def eisner(s):
     return best
 
 
-def siblings(s, t, l, r):
+def siblings(s, t, left_ends, right_ends):
     """McDonald and Pereira (2006), with ends of headed spans. O(n³).
 
-    t[h, b, d]: b is the dependent of h next to d, b = h if d is the first; l[i, k] and r[j, k]: the
-    left and right end of word k. right(i,j) and left(i,j) are whole halves over words i … j.
+    t[h, b, d]: b is the dependent of h next to d, b = h if d is the first; the ends are l[i, k] and
+    r[j, k] of word k. right(i,j) and left(i,j) are whole halves over words i … j.
 
     FIRST    left(h+1,d) + s(h,d) + t(h,h,d) -> right_arc(h,d), and its mirror image
     SIBLING  right(i,k) + left(k+1,j) -> between(i,j)
@@ -156,7 +156,7 @@ def siblings(s, t, l, r):
     right_arc = np.full((n + 2, n + 2), NEVER)
     left_arc = np.full((n + 2, n + 2), NEVER)
     for i in range(1, n + 1):
-        right[i, i], left[i, i] = r[i, i], l[i - 1, i]
+        right[i, i], left[i, i] = right_ends[i, i], left_ends[i - 1, i]
     for width in range(1, n):
         for i in range(1, n - width + 1):
             j = i + width
@@ -170,9 +170,11 @@ def siblings(s, t, l, r):
                 score = between[i, b] + left_arc[b, j] + s[j, i] + t[j, b, i]
                 left_arc[i, j] = max(left_arc[i, j], score)
             for c in range(i + 1, j + 1):
-                right[i, j] = max(right[i, j], right_arc[i, c] + right[c, j] + r[j, i])  # CONC
+                score = right_arc[i, c] + right[c, j] + right_ends[j, i]  # CONC
+                right[i, j] = max(right[i, j], score)
             for c in range(i, j):
-                left[i, j] = max(left[i, j], left[i, c] + left_arc[c, j] + l[i - 1, j])
+                score = left[i, c] + left_arc[c, j] + left_ends[i - 1, j]
+                left[i, j] = max(left[i, j], score)
     best = NEVER
     for k in range(1, n + 1):
         best = max(best, left[1, k] + right[k, n] + s[0, k] + t[0, 0, k])

@@ -33,7 +33,7 @@ def scores_of(name: str, n: int, dtype: Any) -> list[np.ndarray]:
 def plain_loop(name: str) -> Any:
     if name == "span":
         return numba.njit(classics.headed_spans)
-    if name == "arc":
+    if name in ("arc", "mean-field"):
         return numba.njit(classics.eisner)
     joint = numba.njit(classics.joint)
     if name == "split":

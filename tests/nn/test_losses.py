@@ -26,7 +26,7 @@ class Case:
         torch.manual_seed(4)
         self.structure = structure
         self.scorers = torch.nn.ModuleList(
-            SCORERS[piece.name](SIZE, 6, 0.0).double() for piece in structure.pieces
+            SCORERS[piece.scorer](SIZE, 6, 0.0).double() for piece in structure.pieces
         )
         for parameter in self.scorers.parameters():
             torch.nn.init.normal_(parameter, std=0.5)
@@ -39,7 +39,8 @@ class Case:
             self.spans[b, : len(tree)] = torch.tensor(spans_of(tree))
 
     def scores(self, context: Tensor) -> TreeScores:
-        return TreeScores(self.structure, self.lengths, [make(context) for make in self.scorers])
+        parts = [make(context, self.lengths) for make in self.scorers]
+        return TreeScores(self.structure, self.lengths, parts)
 
     def loss(self, name: str, context: Tensor) -> Tensor:
         loss: Tensor = LOSSES[name](self.scores(context), self.heads, self.spans)

@@ -11,6 +11,7 @@ from headspan.nn.layers import SharedDropout, with_one
 from headspan.nn.scorers import ArcScorer, LabelScorer, SpanScorer
 
 SIZE = 12
+LENGTHS = torch.tensor([6, 5, 4, 3])
 
 
 def random_scorer(dropout: float = 0.0) -> SpanScorer:
@@ -45,7 +46,7 @@ def legal(n: int) -> Tensor:
 def test_scores_are_the_papers() -> None:
     scorer, context = random_scorer(), torch.randn(3, 8, SIZE, dtype=torch.double)
     direct = by_the_paper(scorer, context)
-    factored = scorer(context)
+    factored = scorer(context, LENGTHS)
     where = legal(6)
     torch.testing.assert_close(factored.dense()[:, where], direct[:, where])
     b, i, j, k = where.expand(3, -1, -1, -1).nonzero(as_tuple=True)
@@ -56,7 +57,7 @@ def test_scores_are_the_papers() -> None:
 
 def test_rows_of_scores_are_those_of_the_dense_array() -> None:
     scorer, context = random_scorer(), torch.randn(2, 8, SIZE, dtype=torch.double)
-    factored = scorer(context)
+    factored = scorer(context, LENGTHS)
     dense, rows = factored.dense()[1, :6, :6, :6], factored.by_rows(1, 5)
     for start, stop in ((0, 2), (2, 5)):
         where = legal(5)[start:stop]
@@ -72,7 +73,7 @@ def test_arc_scores_are_biaffine_in_head_and_dependent() -> None:
     scorer = ArcScorer(SIZE, 6, 0.0).double()
     torch.nn.init.normal_(scorer.weight)
     context = torch.randn(2, 7, SIZE, dtype=torch.double)
-    scores = scorer(context)
+    scores = scorer(context, LENGTHS)
     up, down = (with_one(part(context[:, :-1])) for part in (scorer.head, scorer.dependent))
     expected = torch.einsum("bhu,uv,bdv->bhd", up, scorer.weight, down)
     torch.testing.assert_close(scores.dense(), expected)
@@ -85,7 +86,7 @@ def test_the_gradient_of_dense_scores_is_that_of_the_formulas() -> None:
     scorer, context = random_scorer(), torch.randn(2, 7, SIZE, dtype=torch.double)
     weights = torch.randn(2, 6, 6, 6, dtype=torch.double) * legal(5)
     gradients = []
-    for make in (lambda: scorer(context).dense(), lambda: by_the_paper(scorer, context)):
+    for make in (lambda: scorer(context, LENGTHS).dense(), lambda: by_the_paper(scorer, context)):
         scorer.zero_grad()
         (make() * weights).sum().backward()
         gradients.append([p.grad.clone() for p in scorer.parameters()])  # type: ignore[union-attr]
@@ -96,7 +97,7 @@ def test_the_gradient_of_dense_scores_is_that_of_the_formulas() -> None:
 def test_dropout_is_the_same_in_both_passes() -> None:
     """Factored scores carry their masks: single cells and dense scores agree while dropping."""
     scorer = random_scorer(0.5).train()
-    factored = scorer(torch.randn(4, 8, SIZE, dtype=torch.double))
+    factored = scorer(torch.randn(4, 8, SIZE, dtype=torch.double), LENGTHS)
     b, i, j, k = legal(6).expand(4, -1, -1, -1).nonzero(as_tuple=True)
     torch.testing.assert_close(factored.cells(b, i, j, k), factored.dense()[b, i, j, k])
 

@@ -50,7 +50,7 @@ def losses(folder: Path) -> list[dict[str, float]]:
     return [{k: v for k, v in json.loads(line).items() if k != "seconds"} for line in lines]
 
 
-@pytest.mark.parametrize("structure", ["span", "arc", "joint"])
+@pytest.mark.parametrize("structure", ["span", "arc", "joint", "mean-field"])
 @pytest.mark.parametrize("with_encoder", [False, True])
 def test_two_sentences_are_learned_by_heart_and_parsed_the_same_after_loading(
     treebank: Path, tiny_encoder: Path, tmp_path: Path, structure: Any, with_encoder: bool
@@ -72,7 +72,7 @@ def test_two_sentences_are_learned_by_heart_and_parsed_the_same_after_loading(
 
 
 @pytest.mark.parametrize("loss", ["local", "crf"])
-@pytest.mark.parametrize("structure", ["span", "arc", "joint"])
+@pytest.mark.parametrize("structure", ["span", "arc", "joint", "mean-field"])
 def test_other_losses_learn(treebank: Path, tmp_path: Path, structure: Any, loss: Any) -> None:
     settings = config(
         treebank, model={"structure": structure, "loss": loss}, training={"epochs": 4}

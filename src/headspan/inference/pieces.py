@@ -3,6 +3,9 @@
 A piece owns the axes of its score array, which cells of it are legal, which cells a tree has, what
 constraints say about them, and its name in error messages. Every tree of n words has one cell of
 each piece per word.
+
+Pieces of the same name have the same cells, and are equal; they may differ in where their scores
+come from.
 """
 
 from abc import ABC, abstractmethod
@@ -20,9 +23,20 @@ class Piece(ABC):
     """One kind of scored piece. Words are 1 … n, fenceposts 0 … n."""
 
     name: ClassVar[str]
-    """The name in error messages, in `Marginals.by_piece` and in the registry of scorers."""
+    """The name in error messages and in `Marginals.by_piece`."""
     axes: ClassVar[int]
     """The number of axes of one sentence's scores, each of size N + 1. The last is the word's."""
+
+    @property
+    def scorer(self) -> str:
+        """The name in the registry of scorers."""
+        return self.name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Piece) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
     @abstractmethod
     def legal(self, n: Any, *cell: Any) -> Any:
@@ -152,6 +166,14 @@ class ArcPiece(DecidingPiece):
         return constraints.need_arcs
 
 
+class PosteriorArcPiece(ArcPiece):
+    """An arc whose score has been brought up to date by those of second-order pieces."""
+
+    @property
+    def scorer(self) -> str:
+        return "posterior_arc"
+
+
 class EndPiece(Piece):
     """One end of a headed span: scores[p, k], fencepost p as the left or right end of word k."""
 
@@ -214,7 +236,7 @@ class SiblingPiece(Piece):
     def legal(self, n: Any, *cell: Any) -> Any:
         h, b, d = cell
         between = ((h < b) & (b < d)) | ((d < b) & (b < h))
-        inside = (h <= n) & (1 <= d) & (d <= n) & (h != d)
+        inside = (h <= n) & (d >= 1) & (d <= n) & (h != d)
         return inside & ((b == h) | (between & (h >= 1)))
 
     def describe(self, *cell: int) -> str:
@@ -240,6 +262,7 @@ class SiblingPiece(Piece):
 
 HEADED_SPAN = HeadedSpanPiece()
 ARC = ArcPiece()
+POSTERIOR_ARC = PosteriorArcPiece()
 LEFT_END = LeftEndPiece()
 RIGHT_END = RightEndPiece()
 SIBLING = SiblingPiece()

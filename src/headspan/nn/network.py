@@ -116,7 +116,7 @@ class Network(nn.Module):
             size = 2 * model.lstm_size
         self.structure: Structure = STRUCTURES[model.structure]
         for piece in self.structure.pieces:
-            scorer = SCORERS[piece.name](size, model.score_size, model.dropout)
+            scorer = SCORERS[piece.scorer](size, model.score_size, model.dropout)
             self.add_module(_module_name(piece), scorer)
         self.labels = LabelScorer(size, model.label_size, sizes.labels, model.dropout)
 
@@ -187,7 +187,7 @@ class Network(nn.Module):
         return TreeScores(
             self.structure,
             n,
-            [scorer(context) for scorer in scorers],
+            [scorer(context, n) for scorer in scorers],
             minimum_risk=self.model.decoder == "minimum-risk",
         )
 
@@ -231,4 +231,4 @@ class Network(nn.Module):
 
 def _module_name(piece: Piece) -> str:
     """The name of a piece's scorer in saved weights: spans, arcs, …"""
-    return f"{piece.name}s"
+    return f"{piece.scorer}s"

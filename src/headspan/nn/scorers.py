@@ -28,7 +28,7 @@ class SpanScorer(nn.Module):
         self.weight = nn.Parameter(torch.zeros(size + 1, size + 1))
         self.dropout = SharedDropout(dropout)
 
-    def forward(self, context: Tensor) -> FactoredSpanScores:
+    def forward(self, context: Tensor, lengths: Tensor) -> FactoredSpanScores:
         """context: (B, N+2, 2H), forward half first, <bos> at 0 and <eos> at n+1."""
         posts = fenceposts(context) @ self.span.linear.weight.T
         words = self.dropout(self.word(context[:, :-1]))
@@ -56,7 +56,7 @@ class ArcScorer(nn.Module):
         self.weight = nn.Parameter(torch.zeros(size + 1, size + 1))
         self.dropout = SharedDropout(dropout)
 
-    def forward(self, context: Tensor) -> DenseScores:
+    def forward(self, context: Tensor, lengths: Tensor) -> DenseScores:
         """Scores s[b, h, d], (B, N+1, N+1)."""
         heads = self.dropout(self.head(context[:, :-1]))
         dependents = self.dropout(self.dependent(context[:, :-1]))
@@ -73,7 +73,7 @@ class EndScorer(nn.Module):
         self.weight = nn.Parameter(torch.zeros(size + 1, size + 1))
         self.dropout = SharedDropout(dropout)
 
-    def forward(self, context: Tensor) -> DenseScores:
+    def forward(self, context: Tensor, lengths: Tensor) -> DenseScores:
         """Scores s[b, p, k] of fencepost p as the end of word k, (B, N+1, N+1)."""
         posts = self.dropout(self.post(fenceposts(context)))
         words = self.dropout(self.word(context[:, :-1]))

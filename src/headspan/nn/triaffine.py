@@ -68,7 +68,7 @@ class TriaffineScores:
         with stage("score"):
             pairs = self.third[:, None] @ self.folded.transpose(2, 3)  # [b, y, z, d]
             scores = self.first @ pairs.flatten(1, 2).transpose(1, 2)
-            return scores.unflatten(2, pairs.shape[1:3])
+            return scores.view(*scores.shape[:2], *pairs.shape[1:3])
 
     def cells(self, b: Tensor, *cell: Tensor) -> Tensor:
         """The scores of the triples (x[t], y[t], z[t]) of sentences b[t]; (t,)."""
@@ -94,7 +94,7 @@ class SiblingScorer(nn.Module):
         super().__init__()
         self.triples = Triaffine(inputs, size, dropout)
 
-    def forward(self, context: Tensor) -> SiblingScores:
+    def forward(self, context: Tensor, lengths: Tensor) -> SiblingScores:
         """Scores s[b, h, s, d] of the sibling s between h and d, (B, N+1, N+1, N+1)."""
         return SiblingScores(self.triples(context))
 

@@ -9,7 +9,7 @@ LONGEST = 2_000
 the time grows with the third power of the words: twice as many would take minutes."""
 LONGEST_DENSE = 400
 """Words of the longest sentence with dense scores, which sums, the k best trees, constraints and
-the structure `joint` need."""
+the structures `joint` and `mean-field` need."""
 LONGEST_FORM = 10_000
 """Characters of a word that an encoder sees; the rest is left out."""
 

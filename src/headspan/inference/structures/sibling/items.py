@@ -78,7 +78,7 @@ class SiblingItems(Hypergraph):
         return (("IR", a, k), ("FR", k, b)) if name == "FR" else (("FL", a, k), ("IL", k, b))
 
     def score(self, item: Any, alternative: int) -> float:
-        name, a, b = item
+        name, a, _ = item
         if name in ("FL", "FR"):
             return self._end(item)
         head, dependent, _ = self.arc(item, alternative, 0)

@@ -55,7 +55,9 @@ def load_no_siblings(
 
 
 @helper
-def _load_siblings(after: Any, before: Any, width: int, scores: Any, b: int, n: int, a: int) -> bool:
+def _load_siblings(
+    after: Any, before: Any, width: int, scores: Any, b: int, n: int, a: int
+) -> bool:
     """Bring the siblings k > a that step a needs into rows; True if one is bad.
 
     after[k * width + d] = t(a,k,d), d > k, and before[k * width + h] = t(h,k,a), h > k.

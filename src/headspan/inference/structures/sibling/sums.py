@@ -36,7 +36,7 @@ LEFT_ENDS, RIGHT_ENDS = 0, 2
 @helper
 def _right_terms(
     terms: Any, none: Any, scores: Any, b: int, i: int, j: int, width: int, charts: Any
-) -> float:
+) -> Any:
     """The terms of I_R(i,j), and the largest: without a sibling, then by sibling."""
     left, between_t, right_arc = charts[0], charts[5], charts[6]
     row, column = i * width, j * width
@@ -52,7 +52,7 @@ def _right_terms(
 @helper
 def _left_terms(
     terms: Any, none: Any, scores: Any, b: int, i: int, j: int, width: int, charts: Any
-) -> float:
+) -> Any:
     """The terms of I_L(i,j), and the largest: by sibling, then without one."""
     right, between, left_arc_t = charts[2], charts[4], charts[7]
     row, column = i * width, j * width
