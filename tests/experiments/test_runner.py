@@ -59,13 +59,15 @@ def test_the_papers_plans_have_its_systems() -> None:
         assert len(runs) == 3 * len(unique)
         return unique
 
-    assert systems("table1-ptb") == [("ptb", "span", "max-margin"), ("ptb", "arc", "max-margin")]
-    assert systems("table1-ctb") == [("ctb", "span", "max-margin"), ("ctb", "arc", "max-margin")]
-    assert len(systems("table2-ud")) == 24
+    rows = [("span", "max-margin"), ("arc", "max-margin"), ("sibling", "crf")]
+    rows.append(("mean-field", "local"))
+    assert systems("table1-ptb") == [("ptb", *row) for row in rows]
+    assert systems("table1-ctb") == [("ctb", *row) for row in rows]
+    assert len(systems("table2-ud")) == 12 * len(rows)
     assert systems("table3-loss") == [
         (corpus, "span", loss) for corpus in ("ptb", "ctb") for loss in ("max-margin", "local")
     ]
-    assert len(runs_of(read_plan(ROOT / "configs" / "experiments" / "cpu-en.toml"))) == 18
+    assert len(runs_of(read_plan(ROOT / "configs" / "experiments" / "cpu-en.toml"))) == 27
 
 
 @pytest.mark.parametrize(
