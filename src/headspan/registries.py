@@ -60,6 +60,7 @@ STRUCTURES = Registry(
         "arc": "headspan.inference.structures.arc:arc",
         "joint": "headspan.inference.structures.joint:joint",
         "split": "headspan.inference.structures.split:split",
+        "mst": "headspan.inference.structures.spanning_tree:spanning_tree",
     },
 )
 """Structures by name; see `headspan.inference.structure.Structure`."""

@@ -1,7 +1,7 @@
 """Exact inference on score arrays: no words, no networks, no files.
 
-`headed_span`, `arc` and `joint` (both together) are structures: objects with the same methods, all
-documented in `Structure`. Importing this is quick: Numba and the compiled loops come with the first
+`headed_span`, `arc`, `joint` (both together), `split` and `spanning_tree` are structures: objects
+with the same methods, all documented in `Structure`. Importing this is quick: Numba and the compiled loops come with the first
 call, torch only if the scores are tensors.
 """
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from headspan.inference.structures.headed_span import RowProvider as RowProvider
     from headspan.inference.structures.headed_span import headed_span as headed_span
     from headspan.inference.structures.joint import joint as joint
+    from headspan.inference.structures.spanning_tree import spanning_tree as spanning_tree
     from headspan.inference.structures.split import split as split
 
 _HOME = {
@@ -38,6 +39,7 @@ _HOME = {
     "arc": "structures.arc",
     "headed_span": "structures.headed_span",
     "joint": "structures.joint",
+    "spanning_tree": "structures.spanning_tree",
     "split": "structures.split",
 }
 
@@ -55,6 +57,7 @@ __all__ = [
     "arc",
     "headed_span",
     "joint",
+    "spanning_tree",
     "split",
 ]
 
