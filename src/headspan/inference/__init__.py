@@ -1,8 +1,8 @@
 """Exact inference on score arrays: no words, no networks, no files.
 
 `headed_span`, `arc`, `joint` (both together), `split` and `spanning_tree` are structures: objects
-with the same methods, all documented in `Structure`. Importing this is quick: Numba and the compiled loops come with the first
-call, torch only if the scores are tensors.
+with the same methods, all documented in `Structure`. Importing this is quick: Numba and the
+compiled loops come with the first call, torch only if the scores are tensors.
 """
 
 from importlib import import_module

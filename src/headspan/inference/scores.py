@@ -230,7 +230,5 @@ def read_heads(
     if wrong >= 0:
         tree = padded[wrong, : batch.lengths[wrong]].tolist()
         expected = "a projective tree" if projective else "a tree"
-        raise TreeError(
-            f"{what} of sentence {wrong} are not {expected} with a single root: {tree}"
-        )
+        raise TreeError(f"{what} of sentence {wrong} are not {expected} with a single root: {tree}")
     return padded, spans

@@ -5,7 +5,7 @@ its gradient, word by word in the reverse order; for that, the share of the path
 every w(h,d) is kept, in O(n³) memory.
 """
 
-from math import exp, log1p
+from math import exp, log, log1p
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ def _log_sum(w: Any, first: int, k: int) -> float:
     total = 0.0
     for h in range(first, k):
         total += exp(w[h, k] - largest)
-    return largest + np.log(total)
+    return largest + log(total)
 
 
 @helper

@@ -39,7 +39,9 @@ def k_best(scores: NDArray[np.float64], n: int, k: int) -> ScoredTrees:
     numbers = counted()
     waiting: list[_Part] = []
 
-    def add(scores: NDArray[np.float64], fixed: int, forbidden: tuple[tuple[int, int], ...]) -> None:
+    def add(
+        scores: NDArray[np.float64], fixed: int, forbidden: tuple[tuple[int, int], ...]
+    ) -> None:
         found = _best(scores, n)
         if found is not None:
             score, tree = found
