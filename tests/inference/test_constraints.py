@@ -13,7 +13,7 @@ from headspan.inference import (
     headed_span,
 )
 
-from .brute_force import Tree, all_trees, spans_of
+from .brute_force import Tree, spans_of
 from .cases import CASES, Case, as_tree
 
 
@@ -33,7 +33,7 @@ def satisfies(tree: Tree, wanted: Constraints) -> bool:
 
 
 @st.composite
-def constraints(draw: st.DrawFn, n: int) -> Constraints:
+def constraints(draw: st.DrawFn, n: int, *, on_spans: bool) -> Constraints:
     arcs = [(h, d) for h in range(n + 1) for d in range(1, n + 1) if h != d]
     spans = [(i, j, k) for i in range(n) for j in range(i + 1, n + 1) for k in range(i + 1, j + 1)]
     brackets = [(i, j) for i in range(n) for j in range(i + 1, n + 1)]
@@ -41,11 +41,11 @@ def constraints(draw: st.DrawFn, n: int) -> Constraints:
     return Constraints(
         required_arcs=draw(st.lists(st.sampled_from(arcs), max_size=1)) if arcs else (),
         forbidden_arcs=draw(st.lists(st.sampled_from(arcs), **few)) if arcs else (),
-        required_spans=draw(st.lists(st.sampled_from(spans), max_size=1)),
-        forbidden_spans=draw(st.lists(st.sampled_from(spans), **few)),
+        required_spans=draw(st.lists(st.sampled_from(spans), max_size=1)) if on_spans else (),
+        forbidden_spans=draw(st.lists(st.sampled_from(spans), **few)) if on_spans else (),
         root=draw(st.none() | st.integers(1, n)),
         leaves=draw(st.lists(st.integers(1, n), max_size=1)),
-        brackets=draw(st.lists(st.sampled_from(brackets), **few)),
+        brackets=draw(st.lists(st.sampled_from(brackets), **few)) if on_spans else (),
     )
 
 
@@ -54,11 +54,11 @@ def constraints(draw: st.DrawFn, n: int) -> Constraints:
 @given(data=st.data())
 def test_constraints_equal_filtering(case: Case, data: st.DataObject) -> None:
     lengths = data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=2))
-    wanted = [data.draw(constraints(n)) for n in lengths]
+    wanted = [data.draw(constraints(n, on_spans=case.structure.projective)) for n in lengths]
     rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
     scores = case.scores(lambda shape: rng.normal(size=shape), len(lengths), 5, np.float64)
     left = [
-        [tree for tree in all_trees(n) if satisfies(tree, limits)]
+        [tree for tree in case.trees(n) if satisfies(tree, limits)]
         for n, limits in zip(lengths, wanted, strict=True)
     ]
     if not all(left):
