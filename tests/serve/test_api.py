@@ -106,6 +106,8 @@ def test_contradictory_constraints_are_explained(
     required: Any, forbidden: Any, why: str | None
 ) -> None:
     assert contradiction(required, forbidden) == why
+    crossing = why is not None and why.endswith("but they cross")
+    assert contradiction(required, forbidden, projective=False) == (None if crossing else why)
 
 
 def test_sentences_without_words_count_as_one_word(client: TestClient) -> None:
