@@ -142,6 +142,36 @@ def test_marginals_hold_together_at_every_scale(n: int, scale: float) -> None:
     np.testing.assert_allclose(turned.arcs[np.ix_(order, order)], found.arcs, atol=close)
 
 
+@pytest.mark.parametrize("scale", [1.0, 50.0])
+def test_marginals_are_those_of_determinants_with_many_digits(scale: float) -> None:
+    """Koo et al. (2007): a Laplacian whose first row has the scores of the root."""
+    mp = pytest.importorskip("mpmath").mp
+    n = 12
+    scores = scale * np.random.default_rng(1).normal(size=(n + 1, n + 1))
+    words = range(1, n + 1)
+    with mp.workdps(300):
+        w = [[mp.exp(mp.mpf(float(x))) for x in row] for row in scores]
+        laplacian = mp.matrix(n, n)
+        for d in words:
+            for h in range(2, n + 1):
+                total = mp.fsum(w[g][d] for g in words if g != d)
+                laplacian[h - 1, d - 1] = total if h == d else -w[h][d]
+            laplacian[0, d - 1] = w[0][d]
+        log_z = float(mp.log(mp.det(laplacian)))
+        inverse = laplacian**-1
+        exact = np.zeros((n + 1, n + 1))
+        for d in words:
+            exact[0, d] = w[0][d] * inverse[d - 1, 0]
+            for h in words:
+                if h != d:
+                    on = inverse[d - 1, d - 1] if d > 1 else 0
+                    off = inverse[d - 1, h - 1] if h > 1 else 0
+                    exact[h, d] = w[h][d] * (on - off)
+    found = spanning_tree.marginals(scores)
+    assert float(found.log_partition) == pytest.approx(log_z, rel=1e-14)
+    np.testing.assert_allclose(found.arcs, exact, atol=1e-14)
+
+
 def test_words_that_want_each_other_do_not_spoil_the_sums() -> None:
     """A determinant in floating point has no digits left here."""
     scores = np.zeros((5, 5))

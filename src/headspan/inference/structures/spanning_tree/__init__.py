@@ -46,7 +46,7 @@ class SpanningTree(Structure):
         gold: Any = None,
         costs: tuple[float, ...] = (),
     ) -> Trees:
-        """By the kernel on every device: where trees tie, no tree is the gradient of the total."""
+        """Use the kernel on every device: where trees tie, the total's gradient is not a tree."""
         self.read(scores, lengths, backend)
         return super()._best(scores, lengths, "kernels", threads, gold=gold, costs=costs)
 
