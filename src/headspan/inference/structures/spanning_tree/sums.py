@@ -74,9 +74,10 @@ def _eliminate(w: Any, n: int, divisors: Any, shares: Any) -> int:
                 through = head + w[k, d]
                 share = 0.0
                 if h != d and through > -np.inf:
-                    more, less = max(w[h, d], through), min(w[h, d], through)
-                    w[h, d] = more + log1p(exp(less - more))
-                    share = exp(through - w[h, d])
+                    direct = w[h, d]
+                    ratio = exp(-abs(through - direct))
+                    w[h, d] = max(direct, through) + log1p(ratio)
+                    share = (1.0 if through > direct else ratio) / (1.0 + ratio)
                 if shares.size:
                     shares[_stage(k) + h * k + d] = share
     return root
