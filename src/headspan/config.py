@@ -38,14 +38,22 @@ class DataConfig:
     train: str = ""
     dev: str = ""
     test: str = ""
-    nonprojective: Literal["drop"] | Scheme = "head"
-    """`drop` leaves such sentences out of training; the others encode them in the labels."""
+    nonprojective: Literal["drop", "keep"] | Scheme = "head"
+    """`drop` leaves such sentences out of training; `keep` learns them as they are, with structures
+    that can build them; the others encode them in the labels."""
     encoded_min_count: int = 1
     """Encoded labels that are rarer in training are not learned: their words keep the relation."""
     punct: Punct = "upos"
     """Punctuation in the scores, as for `headspan score`."""
     segment: bool = False
     """Also learn to divide raw text into sentences and words."""
+
+    @property
+    def scheme(self) -> Scheme | None:
+        """The scheme by which labels encode non-projective trees; None if they do not."""
+        if self.nonprojective == "drop" or self.nonprojective == "keep":
+            return None
+        return self.nonprojective
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,7 @@ STRUCTURES = Registry(
         "sibling": "headspan.inference.structures.sibling:sibling",
         "split-sibling": "headspan.inference.structures.split_sibling:split_sibling",
         "mean-field": "headspan.inference.structures.mean_field:mean_field",
+        "mst": "headspan.inference.structures.spanning_tree:spanning_tree",
     },
 )
 """Structures by name; see `headspan.inference.structure.Structure`."""

@@ -1,4 +1,4 @@
-"""All projective trees with a single root, by their definition, and what they add up to."""
+"""All trees with a single root, by their definition, and what they add up to."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -40,10 +40,11 @@ def is_projective(tree: Tree) -> bool:
 
 
 @cache
-def all_trees(n: int) -> list[Tree]:
-    """Every tree over n words, in the order of their heads."""
+def all_trees(n: int, *, projective: bool = True) -> list[Tree]:
+    """Every (projective) tree over n words, in the order of their heads."""
     choices = [[h for h in range(n + 1) if h != d] for d in range(1, n + 1)]
-    return [tree for tree in product(*choices) if is_tree(tree) and is_projective(tree)]
+    trees = [tree for tree in product(*choices) if is_tree(tree)]
+    return [tree for tree in trees if is_projective(tree)] if projective else trees
 
 
 @cache

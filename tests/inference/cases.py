@@ -22,6 +22,10 @@ class Case:
     kinds: tuple[str, ...]
     backend: str
 
+    def trees(self, n: int) -> list[Tree]:
+        """Every tree over n words that the structure can build."""
+        return all_trees(n, projective=self.structure.projective)
+
     def scores(self, make: Any, size: int, longest: int, dtype: Any) -> list[np.ndarray]:
         """Scores for a batch; make(shape) gives numbers."""
         side = longest + 1
@@ -47,8 +51,8 @@ class Case:
         return total
 
     def all_scores(self, scores: list[np.ndarray], n: int) -> np.ndarray:
-        """The scores of all trees of one sentence, in the order of all_trees(n)."""
-        return np.array([self.tree_score(scores, tree) for tree in all_trees(n)])
+        """The scores of all trees of one sentence, in the order of trees(n)."""
+        return np.array([self.tree_score(scores, tree) for tree in self.trees(n)])
 
     def mismatches(self, tree: Tree, gold: Tree) -> int:
         """The Hamming cost that cost-augmented inference adds."""
@@ -74,7 +78,7 @@ def as_tree(heads: Any, n: int) -> Tree:
 
 
 def exact_marginals(
-    scores: np.ndarray, n: int, longest: int
+    scores: np.ndarray, trees: list[Tree], longest: int
 ) -> tuple[float, dict[str, np.ndarray]]:
     """log Z, and the marginals of every kind of piece, from the scores of all trees."""
     largest = scores.max()
@@ -82,7 +86,7 @@ def exact_marginals(
     marginals = {}
     for kind, cells in brute_force.CELLS.items():
         marginals[kind] = np.zeros((longest + 1,) * len(cells((0,))[0]))
-        for tree, p in zip(all_trees(n), np.exp(scores - log_z), strict=True):
+        for tree, p in zip(trees, np.exp(scores - log_z), strict=True):
             for cell in cells(tree):
                 marginals[kind][cell] += p
     return log_z, marginals

@@ -204,3 +204,23 @@ def headed_spans(s):
             for k in range(i + 1, j):
                 alpha[i, j] = max(alpha[i, j], alpha[i, k] + alpha[k, j])  # S-CONC
     return root
+
+
+def spanning_tree(s):
+    """Trees that need not be projective, by eliminating words, with maxima for sums. O(n³).
+
+    A path from h through k to d becomes an arc, less the best arc to k, which k has otherwise.
+    """
+    n = s.shape[0] - 1
+    w = s.copy()
+    total = 0.0
+    for k in range(n, 1, -1):
+        best = NEVER
+        for h in range(1, k):
+            best = max(best, w[h, k])
+        for h in range(k):
+            for d in range(1, k):
+                if h != d:
+                    w[h, d] = max(w[h, d], w[h, k] + w[k, d] - best)
+        total += best
+    return total + w[0, 1]

@@ -14,8 +14,8 @@ from headspan.inference import (
     headed_span,
 )
 
-from .brute_force import Tree, all_trees, spans_of
-from .cases import CASES, Case, as_tree
+from .brute_force import Tree, spans_of
+from .cases import CASES, Case, as_tree, exact_marginals
 
 
 def satisfies(tree: Tree, wanted: Constraints) -> bool:
@@ -34,7 +34,7 @@ def satisfies(tree: Tree, wanted: Constraints) -> bool:
 
 
 @st.composite
-def constraints(draw: st.DrawFn, n: int) -> Constraints:
+def constraints(draw: st.DrawFn, n: int, *, on_spans: bool) -> Constraints:
     arcs = [(h, d) for h in range(n + 1) for d in range(1, n + 1) if h != d]
     spans = [(i, j, k) for i in range(n) for j in range(i + 1, n + 1) for k in range(i + 1, j + 1)]
     brackets = [(i, j) for i in range(n) for j in range(i + 1, n + 1)]
@@ -42,17 +42,17 @@ def constraints(draw: st.DrawFn, n: int) -> Constraints:
     return Constraints(
         required_arcs=draw(st.lists(st.sampled_from(arcs), max_size=1)) if arcs else (),
         forbidden_arcs=draw(st.lists(st.sampled_from(arcs), **few)) if arcs else (),
-        required_spans=draw(st.lists(st.sampled_from(spans), max_size=1)),
-        forbidden_spans=draw(st.lists(st.sampled_from(spans), **few)),
+        required_spans=draw(st.lists(st.sampled_from(spans), max_size=1)) if on_spans else (),
+        forbidden_spans=draw(st.lists(st.sampled_from(spans), **few)) if on_spans else (),
         root=draw(st.none() | st.integers(1, n)),
         leaves=draw(st.lists(st.integers(1, n), max_size=1)),
-        brackets=draw(st.lists(st.sampled_from(brackets), **few)),
+        brackets=draw(st.lists(st.sampled_from(brackets), **few)) if on_spans else (),
     )
 
 
-def joint_stands_in(case: Case) -> bool:
-    """Siblings are not among the pieces of the structure that can express everything."""
-    return "sibling" not in case.kinds
+def can_limit_spans(case: Case) -> bool:
+    """Whether spans are among the pieces, or `joint` can stand in."""
+    return case.structure.projective and "sibling" not in case.kinds
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c.name}-{c.backend}")
@@ -60,18 +60,13 @@ def joint_stands_in(case: Case) -> bool:
 @given(data=st.data())
 def test_constraints_equal_filtering(case: Case, data: st.DataObject) -> None:
     lengths = data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=2))
-    wanted = [data.draw(constraints(n)) for n in lengths]
+    wanted = [data.draw(constraints(n, on_spans=can_limit_spans(case))) for n in lengths]
     rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
     scores = case.scores(lambda shape: rng.normal(size=shape), len(lengths), 5, np.float64)
     left = [
-        [tree for tree in all_trees(n) if satisfies(tree, limits)]
+        [tree for tree in case.trees(n) if satisfies(tree, limits)]
         for n, limits in zip(lengths, wanted, strict=True)
     ]
-    if not joint_stands_in(case) and any(limits.need_spans for limits in wanted):
-        for function, arguments in (("best_tree", ()), ("k_best", (3,)), ("minimum_risk_tree", ())):
-            with pytest.raises(ScoresError, match="cannot express constraints on spans"):
-                case.call(function, scores, *arguments, lengths=lengths, constraints=wanted)
-        return
     if not all(left):
         with pytest.raises(NoTreeError, match="no tree satisfies the constraints"):
             case.call("best_tree", scores, lengths=lengths, constraints=wanted)
@@ -90,14 +85,10 @@ def test_constraints_equal_filtering(case: Case, data: st.DataObject) -> None:
     safest = case.call("minimum_risk_tree", scores, lengths=lengths, constraints=wanted)
     for b, n in enumerate(lengths):
         values = np.array([case.tree_score([part[b] for part in scores], t) for t in left[b]])
-        chances = np.exp(values - values.max()) / np.exp(values - values.max()).sum()
-
-        def right_heads(tree: Tree, chances: np.ndarray = chances, b: int = b) -> float:
-            agree = [sum(x == y for x, y in zip(tree, t, strict=True)) for t in left[b]]
-            return float(chances @ agree)
-
+        _, exact = exact_marginals(values, left[b], 5)
+        right = [sum(exact["arc"][h, d] for d, h in enumerate(tree, 1)) for tree in left[b]]
         assert satisfies(as_tree(safest.heads[b], n), wanted[b])
-        assert float(safest.scores[b]) == pytest.approx(max(map(right_heads, left[b])))
+        assert float(safest.scores[b]) == pytest.approx(max(right))
     several = case.call("k_best", scores, 4, lengths=lengths, constraints=wanted)
     for b, n in enumerate(lengths):
         own = [part[b] for part in scores]
@@ -142,6 +133,19 @@ def test_the_cheapest_algorithm_is_used(
     assert module.best_tree(scores, constraints=cheap).heads[1] == 0  # type: ignore[attr-defined]
     with pytest.raises(AssertionError):
         module.best_tree(scores, constraints=dear)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in CASES if not can_limit_spans(case)],
+    ids=lambda c: f"{c.name}-{c.backend}",
+)
+def test_spans_cannot_be_limited_without_spans(case: Case) -> None:
+    scores = case.scores(np.zeros, 1, 4, np.float64)
+    for limits in (Constraints(brackets=[(0, 2)]), Constraints(required_spans=[(0, 2, 1)])):
+        for function, more in (("best_tree", {}), ("k_best", {"k": 2}), ("minimum_risk_tree", {})):
+            with pytest.raises(ScoresError, match="cannot express constraints on spans: "):
+                case.call(function, scores, constraints=limits, **more)
 
 
 def test_no_constraints_change_nothing() -> None:

@@ -35,6 +35,8 @@ def plain_loop(name: str) -> Any:
         return numba.njit(classics.headed_spans)
     if name in ("arc", "mean-field"):
         return numba.njit(classics.eisner)
+    if name == "mst":
+        return numba.njit(classics.spanning_tree)
     joint = numba.njit(classics.joint)
     if name == "split":
         return lambda arcs, left, right: joint(left[:, None] + right[None], arcs)

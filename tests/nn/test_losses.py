@@ -17,6 +17,7 @@ from inference.brute_force import CELLS, LEGAL, Tree, all_trees, spans_of
 SIZE = 12
 LENGTHS = [5, 1, 3]
 GOLD: list[Tree] = [(2, 0, 5, 3, 2), (0,), (2, 0, 2)]
+CROSSING: list[Tree] = [(3, 4, 0, 3, 2), (0,), (2, 0, 2)]
 
 
 class Case:
@@ -25,6 +26,7 @@ class Case:
     def __init__(self, structure: Structure) -> None:
         torch.manual_seed(4)
         self.structure = structure
+        self.gold = GOLD if structure.projective else CROSSING
         self.scorers = torch.nn.ModuleList(
             SCORERS[piece.scorer](SIZE, 6, 0.0).double() for piece in structure.pieces
         )
@@ -34,9 +36,12 @@ class Case:
         self.lengths = torch.tensor(LENGTHS)
         self.heads = torch.full((3, 5), -1)
         self.spans = torch.full((3, 5, 2), -1)
-        for b, tree in enumerate(GOLD):
+        for b, tree in enumerate(self.gold):
             self.heads[b, : len(tree)] = torch.tensor(tree)
             self.spans[b, : len(tree)] = torch.tensor(spans_of(tree))
+
+    def trees(self, n: int) -> list[Tree]:
+        return all_trees(n, projective=self.structure.projective)
 
     def scores(self, context: Tensor) -> TreeScores:
         parts = [make(context, self.lengths) for make in self.scorers]
@@ -57,7 +62,7 @@ def by_definition(case: Case, total: Callable[[list[Tensor], int, Tree], Tensor]
     dense = case.scores(case.context).dense()
     parts = ([part[b] for part in dense] for b in range(len(LENGTHS)))
     return sum(
-        (total(own, n, gold) for own, n, gold in zip(parts, LENGTHS, GOLD, strict=True)),
+        (total(own, n, gold) for own, n, gold in zip(parts, LENGTHS, case.gold, strict=True)),
         torch.zeros((), dtype=torch.double),
     )
 
@@ -88,7 +93,7 @@ def test_max_margin(case: Case, by_rows: bool, monkeypatch: pytest.MonkeyPatch) 
             pieces = case.structure.pieces
             return sum(cell(p, tree, w) != cell(p, gold, w) for p in pieces for w in words)
 
-        rivals = [tree_score(case, parts, tree) + wrong(tree) for tree in all_trees(n)]
+        rivals = [tree_score(case, parts, tree) + wrong(tree) for tree in case.trees(n)]
         return torch.stack(rivals).max() - tree_score(case, parts, gold)
 
     expected = by_definition(case, margin)
@@ -118,7 +123,7 @@ def test_local(case: Case) -> None:
 
 def test_crf(case: Case) -> None:
     def surprise(parts: list[Tensor], n: int, gold: Tree) -> Tensor:
-        every = torch.stack([tree_score(case, parts, tree) for tree in all_trees(n)])
+        every = torch.stack([tree_score(case, parts, tree) for tree in case.trees(n)])
         return every.logsumexp(0) - tree_score(case, parts, gold)
 
     torch.testing.assert_close(case.loss("crf", case.context), by_definition(case, surprise))

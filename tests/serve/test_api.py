@@ -106,6 +106,8 @@ def test_contradictory_constraints_are_explained(
     required: Any, forbidden: Any, why: str | None
 ) -> None:
     assert contradiction(required, forbidden) == why
+    crossing = why is not None and why.endswith("but they cross")
+    assert contradiction(required, forbidden, projective=False) == (None if crossing else why)
 
 
 def test_sentences_without_words_count_as_one_word(client: TestClient) -> None:
@@ -133,7 +135,7 @@ def test_constraints_that_leave_no_tree_are_refused(client: TestClient) -> None:
         return refused(client, 422, words=[["a", "b"], ["a", "b"]], constraints=[constraints])
 
     assert said(required=[[1, 2], [2, 1]]).startswith("constraints of sentence 1: the arcs 1 → 2")
-    none_left = "sentence 2: no projective tree satisfies the constraints"
+    none_left = "sentence 2: no tree satisfies the constraints"
     assert said(sentence=2, forbidden=[[0, 1], [0, 2]]) == none_left
     assert (
         said(required=[[3, 1]])

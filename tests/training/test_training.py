@@ -21,6 +21,7 @@ from headspan.config import (
     TrainingConfig,
 )
 from headspan.conllu import Sentence
+from headspan.inference import Constraints
 from headspan.model.parser import Parser
 from headspan.nn.pretrained import load_pretrained
 from headspan.text import SegmenterSettings, train_segmenter
@@ -29,6 +30,7 @@ from headspan.training.estimate import estimate
 from headspan.training.events import EpochDone, Event, SegmenterEpoch, StepDone
 from headspan.training.loop import CHECKPOINT, LOG, MODEL, Stopped, Trainer, rate, train
 from headspan.training.treebank import TrainingSet, read_treebank, shuffled_batches
+from headspan.tree import check_tree, is_projective, subtree_spans
 
 
 def config(treebank: Path, train_on: str = "train", **changes: Any) -> Config:
@@ -92,6 +94,86 @@ def test_non_projective_arcs_are_learned_and_restored(treebank: Path, tmp_path: 
     parsed = Parser.load(tmp_path / MODEL).parse(trainer.dev)
     assert not any("|" in label for s in parsed for label in s.deprels)
     assert [s.comments for s in parsed] == [s.comments for s in trainer.dev]
+
+
+@pytest.fixture
+def crossing(tmp_path: Path) -> Path:
+    """Two sentences with crossing arcs, as a treebank."""
+    trees = [
+        ("a hearing is scheduled today", (2, 4, 4, 0, 2), ("det", "nsubj", "aux", "root", "nmod")),
+        ("what did she talk about", (5, 4, 4, 0, 4), ("obj", "aux|x", "nsubj", "root", "obl")),
+    ]
+    sentences = [
+        Sentence.from_words(words.split(), heads=heads, deprels=deprels)
+        for words, heads, deprels in trees
+    ]
+    assert not any(is_projective(s.heads) for s in sentences)
+    conllu.write(sentences, tmp_path / "two.conllu")
+    return tmp_path / "two.conllu"
+
+
+def crossing_config(crossing: Path, **changes: Any) -> Config:
+    settings = config(
+        crossing.parent, "two", model={"structure": "mst", "dropout": 0.0},
+        training={"epochs": 60, "learning_rate": 1e-2},
+        data={"dev": str(crossing), "nonprojective": "keep", "encoded_min_count": 3},
+    )  # fmt: skip
+    for name, values in changes.items():
+        settings = replace(settings, **{name: replace(getattr(settings, name), **values)})
+    return settings
+
+
+@pytest.mark.parametrize("loss", ["max-margin", "local", "crf"])
+def test_crossing_arcs_are_learned_as_they_are(crossing: Path, tmp_path: Path, loss: Any) -> None:
+    parser = train(crossing_config(crossing, model={"loss": loss}), tmp_path / "run")
+    gold = list(conllu.read(crossing))
+    assert [s.plain() for s in parser.parse(gold)] == gold
+    parser.save(tmp_path / "again")
+    words = [Sentence.from_words(s.forms) for s in gold]
+    for parse, sentence in zip(
+        Parser.load(tmp_path / "again").parse(words, confidence=True, k=3), gold, strict=True
+    ):
+        assert (parse.heads, parse.deprels) == (sentence.heads, sentence.deprels)
+        assert [(s.left, s.right) for s in parse.spans] == [
+            (s.left, s.right) for s in subtree_spans(sentence.heads)
+        ]
+        assert min(parse.confidences) > 0.5
+        assert len({tree.heads for tree in parse.alternatives}) == 3
+        assert parse.alternatives[0].heads == parse.heads
+    (bound, _) = parser.parse(words, constraints=[Constraints(required_arcs=[(2, 3)]), None])
+    assert bound.heads[2] == 2
+
+
+@pytest.mark.parametrize("nonprojective", ["drop", "head", "path", "head+path"])
+def test_spanning_trees_take_every_treatment_of_crossing_arcs(
+    treebank: Path, tmp_path: Path, nonprojective: Any
+) -> None:
+    settings = config(
+        treebank, data={"nonprojective": nonprojective}, model={"structure": "mst"},
+        training={"epochs": 3},
+    )  # fmt: skip
+    for parse in train(settings, tmp_path).parse(list(conllu.read(treebank / "dev.conllu"))):
+        check_tree(parse.heads)
+        assert not any("|" in label or "%" in label for label in parse.deprels)
+
+
+@pytest.mark.parametrize("structure", ["span", "arc", "joint", "split"])
+def test_projective_structures_cannot_keep_crossing_arcs(
+    crossing: Path, tmp_path: Path, structure: str
+) -> None:
+    settings = crossing_config(crossing, model={"structure": structure})
+    message = (
+        f"data.nonprojective is 'keep', but model.structure is '{structure}', which builds "
+        "projective trees only; expected one of mst"
+    )
+    with pytest.raises(HeadspanError, match=message):
+        Trainer(settings, tmp_path / "run")
+
+
+def test_relations_of_spanning_trees_cannot_come_from_spans(crossing: Path, tmp_path: Path) -> None:
+    settings = crossing_config(crossing, model={"labels_from": "spans"})
+    with pytest.raises(HeadspanError, match=r"labels_from is 'spans', but .*; expected words"):
+        Trainer(settings, tmp_path / "run")
 
 
 def test_two_runs_are_the_same_bit_for_bit(treebank: Path, tmp_path: Path) -> None:
@@ -209,6 +291,8 @@ def test_sentences_that_cannot_be_learned_from_are_dropped(treebank: Path) -> No
     assert projective.dropped["not projective"] > 0
     assert projective.lifted == 0
     assert len(TrainingSet.choose(good, DataConfig()).sentences) == len(good)
+    kept = TrainingSet.choose(good, DataConfig(nonprojective="keep"))
+    assert (kept.sentences, kept.lifted, kept.dropped) == (good, 0, {})
     rare = TrainingSet.choose(good, DataConfig(encoded_min_count=1000))
     assert not any("|" in label for s in rare.sentences for label in s.deprels)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from headspan.inference.structures.headed_span import headed_span as headed_span
     from headspan.inference.structures.joint import joint as joint
     from headspan.inference.structures.sibling import sibling as sibling
+    from headspan.inference.structures.spanning_tree import spanning_tree as spanning_tree
     from headspan.inference.structures.split import split as split
     from headspan.inference.structures.split_sibling import split_sibling as split_sibling
 
@@ -41,6 +42,7 @@ _HOME = {
     "headed_span": "structures.headed_span",
     "joint": "structures.joint",
     "sibling": "structures.sibling",
+    "spanning_tree": "structures.spanning_tree",
     "split": "structures.split",
     "split_sibling": "structures.split_sibling",
 }
@@ -60,6 +62,7 @@ __all__ = [
     "headed_span",
     "joint",
     "sibling",
+    "spanning_tree",
     "split",
     "split_sibling",
 ]

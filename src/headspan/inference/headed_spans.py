@@ -10,8 +10,11 @@ from headspan.inference.simd.compile import INDICES, array, helper, kernel
 
 
 @helper
-def spans_of_sentence(heads: Any, b: int, n: int, spans: Any) -> bool:
-    """Fill in the headed spans of one tree; False unless it is projective with a single root."""
+def spans_of_sentence(heads: Any, b: int, n: int, spans: Any, projective: bool = True) -> bool:
+    """Fill in the headed spans of one tree; False unless it has a single root and is projective.
+
+    projective: False allows other trees; a span is then what lies between the ends of a subtree.
+    """
     sizes = np.zeros(n + 1, np.int64)
     roots = 0
     for k in range(1, n + 1):
@@ -29,31 +32,36 @@ def spans_of_sentence(heads: Any, b: int, n: int, spans: Any) -> bool:
             ancestor = heads[b, ancestor - 1]
             steps += 1
     for k in range(1, n + 1):
-        if spans[b, k - 1, 1] - spans[b, k - 1, 0] != sizes[k]:
+        if projective and spans[b, k - 1, 1] - spans[b, k - 1, 0] != sizes[k]:
             return False  # a gap in the subtree of k
     return roots == 1
 
 
-def _spans_of_trees(heads: Any, lengths: Any, spans: Any) -> int:
+def _spans_of_trees(heads: Any, lengths: Any, projective: bool, spans: Any) -> int:
     for b in range(heads.shape[0]):
-        if not spans_of_sentence(heads, b, lengths[b], spans):
+        if not spans_of_sentence(heads, b, lengths[b], spans, projective):
             return b
     return -1
 
 
 _spans_of_trees_kernel = kernel(
-    lambda number: types.int64(array(types.int64, 2), INDICES, array(types.int64, 3))
+    lambda number: types.int64(array(types.int64, 2), INDICES, types.boolean, array(types.int64, 3))
 )(_spans_of_trees)
 
 
-def spans_of_trees(heads: Any, lengths: Any) -> tuple[NDArray[np.int64], int]:
+def spans_of_trees(
+    heads: Any, lengths: Any, *, projective: bool = True
+) -> tuple[NDArray[np.int64], int]:
     """The headed spans (B, N, 2) of trees (B, N), and the first that is not a projective tree.
 
-    −1 beyond the end of a sentence, and for the first wrong tree if there is none.
+    projective: False allows all trees with a single root; a span is then what lies between the ends
+    of a subtree. −1 beyond the end of a sentence, and for the first wrong tree if there is none.
     """
     spans = np.full((*heads.shape, 2), -1, np.int64)
     # The kernel has no scores; the type is not used.
-    wrong = _spans_of_trees_kernel[np.float64](np.ascontiguousarray(heads), lengths, spans)
+    wrong = _spans_of_trees_kernel[np.float64](
+        np.ascontiguousarray(heads), lengths, projective, spans
+    )
     return spans, int(wrong)
 
 

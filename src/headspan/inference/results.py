@@ -14,7 +14,8 @@ class Trees:
     """One tree per sentence.
 
     heads[b, k-1] is the head of word k, 0 for the root; (B, N), -1 beyond the end of the sentence.
-    spans[b, k-1] is (left, right), the fenceposts of the headed span of word k; (B, N, 2).
+    spans[b, k-1] is (left, right), the fenceposts of the headed span of word k; (B, N, 2). In a
+    tree that is not projective, they are around word k and all words below it, perhaps with others.
     scores[b] is the tree's score, with its cost in cost-augmented inference; (B,).
     lengths[b] is the number of words; (B,), always a NumPy array.
     """

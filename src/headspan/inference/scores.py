@@ -204,9 +204,12 @@ def _read_lengths(lengths: Any, size: int, longest: int, has_batch_axis: bool) -
 
 
 def read_heads(
-    heads: Any, batch: ScoreBatch, what: str
+    heads: Any, batch: ScoreBatch, what: str, *, projective: bool = True
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The heads and headed spans of given trees, (B, N) or (N,). N may be the longest length."""
+    """The heads and headed spans of given trees, (B, N) or (N,). N may be the longest length.
+
+    projective: whether trees that are not are errors, too.
+    """
     from headspan.inference.headed_spans import spans_of_trees
 
     trees = np.asarray(heads.cpu() if is_tensor(heads) else heads)
@@ -223,10 +226,9 @@ def read_heads(
     columns = min(trees.shape[1], batch.longest)
     padded[:, :columns] = trees[:, :columns]
     padded[np.arange(batch.longest) >= batch.lengths[:, None]] = -1
-    spans, wrong = spans_of_trees(padded, batch.lengths)
+    spans, wrong = spans_of_trees(padded, batch.lengths, projective=projective)
     if wrong >= 0:
         tree = padded[wrong, : batch.lengths[wrong]].tolist()
-        raise TreeError(
-            f"{what} of sentence {wrong} are not a projective tree with a single root: {tree}"
-        )
+        expected = "a projective tree" if projective else "a tree"
+        raise TreeError(f"{what} of sentence {wrong} are not {expected} with a single root: {tree}")
     return padded, spans

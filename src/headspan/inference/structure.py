@@ -113,6 +113,8 @@ class Structure(ABC):
     """The scored pieces, of which one at least must be enough to know the tree."""
     all_trees: ClassVar[bool] = True
     """Whether every projective tree can be built, so that another structure can stand in."""
+    projective: ClassVar[bool] = True
+    """Whether no tree but projective ones can be built."""
     exponent: ClassVar[int] = 3
     """The best tree of n words takes O(n ** exponent) time."""
     items: ClassVar[Callable[..., Hypergraph] | None] = None
@@ -149,6 +151,8 @@ class Structure(ABC):
         Raises ScoresError if `joint` cannot stand in.
         """
         joint = STRUCTURES["joint"]
+        if not self.projective:
+            raise ScoresError("a word and all words below it need not be a span")
         if not self.all_trees or not set(self.pieces) <= set(joint.pieces):
             raise ScoresError(f"the structure joint cannot stand in for {type(self).__name__}")
         own = dict(zip((piece.name for piece in self.pieces), scores, strict=True))
@@ -210,7 +214,7 @@ class Structure(ABC):
         Differentiable if the scores are tensors.
         """
         batch = read_scores(self.pieces, scores, lengths, None)
-        own_heads, spans = read_heads(heads, batch, "heads")
+        own_heads, spans = read_heads(heads, batch, "heads", projective=self.projective)
         rows, words = np.nonzero(np.arange(batch.longest) < batch.lengths[:, None])
         total: Any = 0
         for piece, part in zip(self.pieces, scores, strict=True):
@@ -330,10 +334,10 @@ class Structure(ABC):
         if count < 1:
             raise ScoresError(f"cannot draw {count} samples")
 
-        def draw(graph: Hypergraph, b: int, n: int) -> ScoredTrees:
-            return sample(graph, n, count, np.random.default_rng([seed, b]))
+        def draw(b: int, n: int, parts: list[NDArray[np.float64]]) -> ScoredTrees:
+            return self.samples_of_sentence(n, count, np.random.default_rng([seed, b]), *parts)
 
-        return self._tree_lists(scores, lengths, LOG_SUM, count, draw)
+        return self._tree_lists(scores, lengths, count, draw)
 
     @_positional("k")
     def k_best(
@@ -351,15 +355,12 @@ class Structure(ABC):
         if k < 1:
             raise ScoresError(f"cannot find the {k} best trees")
 
-        def find(graph: Hypergraph, b: int, n: int) -> ScoredTrees:
-            return k_best(graph, n, k)
-
         if constraints is None:
-            return self._tree_lists(scores, lengths, MAXIMUM, k, find)
+            return self._k_best(scores, lengths, k)
         batch = read_scores(self.pieces, scores, lengths, None)
         structure, masked_scores = self._constrained(batch, scores, constraints)
         with _naming_constraints():
-            return structure._tree_lists(masked_scores, lengths, MAXIMUM, k, find)
+            return structure._k_best(masked_scores, lengths, k)
 
     def minimum_risk_tree(
         self,
@@ -371,8 +372,8 @@ class Structure(ABC):
     ) -> Trees:
         """The tree with the highest expected number of right heads; `scores` is that number.
 
-        It is Eisner's best tree on the arc marginals, under constraints those of the trees that
-        satisfy them.
+        It is the best tree on the arc marginals, by Eisner's algorithm if it must be projective.
+        Under constraints, they are the marginals of the trees that satisfy them.
         """
         options = {"lengths": lengths, "backend": backend, "threads": threads}
         structure, parts = self, list(scores)
@@ -381,9 +382,8 @@ class Structure(ABC):
             structure, parts = self._constrained(batch, scores, constraints)
         with _naming_constraints() if constraints is not None else nullcontext():
             marginals = structure.marginals(*parts, **options)
-        trees: Trees = STRUCTURES["arc"].best_tree(
-            marginals.arcs, constraints=constraints, **options
-        )
+        by_arcs = STRUCTURES["arc" if self.projective else "mst"]
+        trees: Trees = by_arcs.best_tree(marginals.arcs, constraints=constraints, **options)
         return trees
 
     # How it is done.
@@ -421,7 +421,10 @@ class Structure(ABC):
         costs: tuple[float, ...] = (),
     ) -> Trees:
         batch = self.read(scores, lengths, backend)
-        avoided = None if gold is None else GoldTrees(*read_heads(gold, batch, "gold heads"), costs)
+        avoided = None
+        if gold is not None:
+            trees = read_heads(gold, batch, "gold heads", projective=self.projective)
+            avoided = GoldTrees(*trees, costs)
         status = np.zeros(batch.size, np.int64)
         if batch.backend == "kernels":
             values: Any
@@ -533,35 +536,58 @@ class Structure(ABC):
         parts = zip(self.pieces, weighted.parts, strict=True)
         return sum(_weighted_sum(sums.by_piece[piece.name], values) for piece, values in parts)
 
+    def k_best_of_sentence(self, n: int, k: int, *scores: NDArray[np.float64]) -> ScoredTrees:
+        """The k best trees of one sentence, best first; scores as for `inside`, (1, …)."""
+        graph = self._hypergraph(MAXIMUM, n, scores)
+        return k_best(graph, n, k) if graph else []
+
+    def samples_of_sentence(
+        self, n: int, count: int, rng: np.random.Generator, *scores: NDArray[np.float64]
+    ) -> ScoredTrees:
+        """Trees of one sentence drawn from p(tree), none if there are none; scores (1, …)."""
+        graph = self._hypergraph(LOG_SUM, n, scores)
+        return sample(graph, n, count, rng) if graph else []
+
+    def _hypergraph(
+        self, algebra: ArrayAlgebra, n: int, scores: Sequence[NDArray[np.float64]]
+    ) -> Hypergraph | None:
+        """The hypergraph of one sentence over its charts; None if it has no tree."""
+        if self.items is None:
+            raise ScoresError(f"{type(self).__name__} has no items for k best trees and samples")
+        charts = self.inside(algebra, np.array([n]), *scores)
+        return None if charts.total[0] == -np.inf else self.items(charts, n, *scores)
+
+    def _k_best(self, scores: Sequence[Any], lengths: Any, k: int) -> TreeLists:
+        def find(b: int, n: int, parts: list[NDArray[np.float64]]) -> ScoredTrees:
+            return self.k_best_of_sentence(n, k, *parts)
+
+        return self._tree_lists(scores, lengths, k, find)
+
     def _tree_lists(
         self,
         scores: Sequence[Any],
         lengths: Any,
-        algebra: ArrayAlgebra,
         most: int,
-        walk: Callable[[Hypergraph, int, int], ScoredTrees],
+        find: Callable[[int, int, list[NDArray[np.float64]]], ScoredTrees],
     ) -> TreeLists:
-        """Lists of at most so many trees, which `walk` finds in the hypergraph of a sentence."""
+        """Lists of at most so many trees: find(b, n, scores) gives those of a sentence."""
         from headspan.inference.headed_spans import spans_of_trees
 
-        items = self.items
-        if items is None:
-            raise ScoresError(f"{type(self).__name__} has no items for k best trees and samples")
         batch = read_scores(self.pieces, scores, lengths, "kernels")
         heads = np.full((batch.size, most, batch.longest), -1, np.int64)
         spans = np.full((batch.size, most, batch.longest, 2), -1, np.int64)
         values = np.full((batch.size, most), -np.inf, batch.dtype)
         counts = np.zeros(batch.size, np.int64)
         for b, n in enumerate(batch.lengths.tolist()):
-            parts = batch.legal_parts(b)
-            charts = self.inside(algebra, np.array([n]), *parts)
-            if charts.total[0] == -np.inf:
+            trees = find(b, n, batch.legal_parts(b))
+            if not trees:
                 raise NoTreeError(f"the scores forbid every tree of sentence {b}: all are -inf")
-            trees = walk(items(charts, n, *parts), b, n)
             count = counts[b] = len(trees)
             values[b, :count] = [score for score, _ in trees]
             heads[b, :count, :n] = [tree for _, tree in trees]
-            spans[b, :count], _ = spans_of_trees(heads[b, :count], np.full(count, n))
+            spans[b, :count], _ = spans_of_trees(
+                heads[b, :count], np.full(count, n), projective=self.projective
+            )
         return TreeLists(
             batch.as_result(heads),
             batch.as_result(spans),

@@ -25,7 +25,8 @@ class Parse(Sentence):
     """A Sentence whose tree was predicted.
 
     Non-projective arcs are restored in `heads` and `deprels`; `spans` and `score` are those of the
-    predicted projective tree.
+    predicted tree. That is projective unless the structure is `mst`; then a span is what lies
+    between the ends of a word's subtree.
     """
 
     spans: tuple[Span, ...] = field(default=(), compare=False)

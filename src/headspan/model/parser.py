@@ -137,9 +137,10 @@ class Parser:
 
         confidence: also give the probability of every arc. k: also give the k best trees.
         constraints: for every sentence what its trees must and must not contain, or None; a
-        constrained sentence gets the best projective tree. Sentences of more than 400 words get no
-        confidences and take no constraints. retag: predict tags even where a sentence has them.
-        All else stays. Raises HeadspanError for a sentence of more than 2,000 words.
+        constrained sentence gets the structure's best tree, projective unless that is `mst`.
+        Sentences of more than 400 words get no confidences and take no constraints. retag: predict
+        tags even where a sentence has them. All else stays. Raises HeadspanError for a sentence of
+        more than 2,000 words.
         """
         if constraints is not None and len(constraints) != len(sentences):
             raise HeadspanError(
@@ -213,7 +214,7 @@ class Parser:
         )
         for b, (sentence, constraint) in enumerate(batch):
             tagged = self._tagged(sentence, output, b, retag=options.retag)
-            yield self._result(tagged, output, b, projective=constraint is not None)
+            yield self._result(tagged, output, b, as_it_is=constraint is not None)
 
     def _tagged(self, sentence: Sentence, output: Output, b: int, *, retag: bool) -> Sentence:
         columns: dict[str, list[str]] = {}
@@ -224,9 +225,9 @@ class Parser:
                 columns[column] = vocabulary.names_of(tags[b, : len(sentence)])
         return sentence.with_tags(**columns) if columns else sentence
 
-    def _result(self, sentence: Sentence, output: Output, b: int, *, projective: bool) -> Parse:
+    def _result(self, sentence: Sentence, output: Output, b: int, *, as_it_is: bool) -> Parse:
         n = len(sentence)
-        heads, labels = self._tree(output.best, b, n, projective=projective)
+        heads, labels = self._tree(output.best, b, n, as_it_is=as_it_is)
         spans = output.best.spans[b, :n].tolist()
         confidences: tuple[float, ...] = ()
         if output.confidences is not None and not np.isnan(output.confidences[b, 0]):
@@ -235,8 +236,7 @@ class Parser:
         if output.alternatives is not None:
             ranked = output.alternatives[b]
             trees = [
-                self._tree(ranked, rank, n, projective=projective)
-                for rank in range(len(ranked.heads))
+                self._tree(ranked, rank, n, as_it_is=as_it_is) for rank in range(len(ranked.heads))
             ]
             alternatives = tuple(
                 Tree(tuple(heads), tuple(labels), float(score))
@@ -252,15 +252,15 @@ class Parser:
         )
 
     def _tree(
-        self, trees: PredictedTrees, b: int, n: int, *, projective: bool
+        self, trees: PredictedTrees, b: int, n: int, *, as_it_is: bool
     ) -> tuple[list[int], list[str]]:
-        """Heads and relations; non-projective arcs are restored unless the tree must stay so."""
+        """Heads and relations; non-projective arcs are restored unless the tree must stay."""
         heads: list[int] = trees.heads[b, :n].tolist()
         labels = self.vocabularies.labels.names_of(trees.labels[b, :n])
-        scheme = self.config.data.nonprojective
-        if scheme == "drop":
+        scheme = self.config.data.scheme
+        if scheme is None:
             return heads, labels
-        if projective:
+        if as_it_is:
             return heads, [relation(label) for label in labels]
         return deprojectivize(heads, labels, scheme=scheme)
 

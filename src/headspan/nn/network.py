@@ -29,7 +29,7 @@ _MOST_LAYERS = 100
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The trees and tags to learn; −1 beyond the ends. Trees are projective."""
+    """The trees and tags to learn; −1 beyond the ends. Trees are such as the structure builds."""
 
     heads: Tensor
     """(B, N)"""

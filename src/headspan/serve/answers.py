@@ -27,7 +27,8 @@ def make_job(request: ParseRequest, parser: Parser, limits: Limits) -> ParseJob:
     Sentences are checked at once; those of a raw text, when it has been segmented.
     """
     options = ParseOptions(request.confidence, request.best, request.retag)
-    constraints = read_constraints(request.constraints, limits)
+    projective = parser.network.structure.projective
+    constraints = read_constraints(request.constraints, limits, projective=projective)
     if request.text is not None:
         words = min(len(request.text) // _CHARACTERS_PER_WORD + 1, limits.words)
         segmented = within(parser.sentences([request.text], lines=request.lines), limits)

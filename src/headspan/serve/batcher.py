@@ -229,9 +229,7 @@ class Batcher:
 def _located(error: Exception, unit: _Unit) -> Exception:
     """A user's mistake, with the number of the sentence."""
     if isinstance(error, NoTreeError):
-        return HeadspanError(
-            f"sentence {unit.number}: no projective tree satisfies the constraints"
-        )
+        return HeadspanError(f"sentence {unit.number}: no tree satisfies the constraints")
     if isinstance(error, HeadspanError):
         return HeadspanError(f"sentence {unit.number}: {error}")
     return error

@@ -13,8 +13,13 @@ from headspan.serve.schemas import ArcConstraints
 Arc = tuple[int, int]
 
 
-def read_constraints(requested: Iterable[ArcConstraints], limits: Limits) -> dict[int, Constraints]:
-    """The constraints by sentence number; raises RefusalError if they contradict each other."""
+def read_constraints(
+    requested: Iterable[ArcConstraints], limits: Limits, *, projective: bool = True
+) -> dict[int, Constraints]:
+    """The constraints by sentence number; raises RefusalError if they contradict each other.
+
+    projective: whether crossing arcs do.
+    """
     required: defaultdict[int, list[Arc]] = defaultdict(list)
     forbidden: defaultdict[int, list[Arc]] = defaultdict(list)
     for arcs_of_sentence in requested:
@@ -26,7 +31,7 @@ def read_constraints(requested: Iterable[ArcConstraints], limits: Limits) -> dic
         if len(arcs) > limits.sentence:  # every pair of arcs is compared
             why: str | None = f"a sentence may have {limits.sentence:,} words, and one arc per word"
         else:
-            why = contradiction(arcs, set(forbidden[number]))
+            why = contradiction(arcs, set(forbidden[number]), projective=projective)
         if why is not None:
             raise RefusalError(Refusal.UNUSABLE, f"constraints of sentence {number}: {why}")
         if arcs or forbidden[number]:
@@ -34,8 +39,10 @@ def read_constraints(requested: Iterable[ArcConstraints], limits: Limits) -> dic
     return constraints
 
 
-def contradiction(required: Sequence[Arc], forbidden: Collection[Arc]) -> str | None:
-    """Say why no projective tree has all the required arcs and no forbidden one, if it is obvious.
+def contradiction(
+    required: Sequence[Arc], forbidden: Collection[Arc], *, projective: bool = True
+) -> str | None:
+    """Say why no (projective) tree has all the required arcs and no forbidden one, if obvious.
 
     None promises nothing: too many forbidden arcs also leave no tree, which the parser finds out.
     """
@@ -49,7 +56,7 @@ def contradiction(required: Sequence[Arc], forbidden: Collection[Arc]) -> str | 
         if one[0] == other[0] == 0:
             return f"{both}, but a tree has one root"
         (a, b), (c, d) = sorted((sorted(one), sorted(other)))
-        if a < c < b < d:
+        if projective and a < c < b < d:
             return f"{both}, but they cross"
     heads = {dependent: head for head, dependent in required}
     for start in sorted(heads):

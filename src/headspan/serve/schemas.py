@@ -39,7 +39,7 @@ class ParseRequest(_Strict):
     confidence: bool = Field(False, description="Also return the probability of every arc.")
     best: int = Field(1, ge=1, description="The number of best trees to return per sentence.")
     constraints: list[ArcConstraints] = Field(
-        [], description="The trees are then the best projective ones that satisfy them."
+        [], description="The trees are then the best ones that satisfy them, without restored arcs."
     )
     retag: bool = Field(False, description="Predict tags even where the CoNLL-U has them.")
     draw: int | None = Field(

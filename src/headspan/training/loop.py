@@ -82,6 +82,7 @@ class Trainer:
     """A run: the parser that learns, its data, its optimiser and its state."""
 
     def __init__(self, config: Config, folder: Path) -> None:
+        _check_trees(config)
         torch.manual_seed(config.training.seed)
         self.config = config
         self.folder = folder
@@ -322,6 +323,23 @@ class Trainer:
         finally:
             for number, handler in old.items():
                 signal.signal(number, handler)
+
+
+def _check_trees(config: Config) -> None:
+    """Raise HeadspanError if the structure does not fit the trees or the relations to learn."""
+    name = config.model.structure
+    projective = STRUCTURES[name].projective
+    if config.data.nonprojective == "keep" and projective:
+        others = ", ".join(other for other in STRUCTURES if not STRUCTURES[other].projective)
+        raise HeadspanError(
+            f"data.nonprojective is 'keep', but model.structure is '{name}', which builds "
+            f"projective trees only; expected one of {others}"
+        )
+    if config.model.labels_from == "spans" and not projective:
+        raise HeadspanError(
+            f"model.labels_from is 'spans', but a subtree under model.structure '{name}' need not "
+            "be a span; expected words"
+        )
 
 
 def _number(*parts: int) -> int:

@@ -25,19 +25,19 @@ from headspan.nn.word_vectors import Inputs
 from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError
 from headspan.pseudoprojective import projectivize, relation
-from headspan.tree import TreeError, check_tree, headed_spans, is_projective
+from headspan.tree import TreeError, check_tree, is_projective, subtree_spans
 
 _MIXED = 50  # batches whose sentences are sorted by length together
 
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """The sentences of a treebank to learn from, as projective trees."""
+    """The sentences of a treebank to learn from; as projective trees, unless others are kept."""
 
     sentences: list[Sentence]
     """With labels encoded where a tree had to be made projective."""
     spans: list[NDArray[np.int32]]
-    """For every sentence, the ends of each word's headed span, (words, 2)."""
+    """For every sentence, the ends of each word's headed span or subtree, (words, 2)."""
     dropped: dict[str, int]
     """The number of sentences that were left out, by reason."""
     lifted: int
@@ -55,15 +55,16 @@ class TrainingSet:
             if reason := _unusable(sentence, data, longest):
                 dropped[reason] += 1
                 continue
-            if data.nonprojective != "drop":
+            if data.scheme is not None:
                 lifted += not is_projective(sentence.heads)
                 sentence = sentence.with_parse(
-                    *projectivize(sentence.heads, sentence.deprels, scheme=data.nonprojective)
+                    *projectivize(sentence.heads, sentence.deprels, scheme=data.scheme)
                 )
             chosen.append(sentence)
-        chosen = _without_rare(chosen, data.encoded_min_count)
+        if data.scheme is not None:
+            chosen = _without_rare(chosen, data.encoded_min_count)
         spans = [
-            np.array([(span.left, span.right) for span in headed_spans(s.heads)], np.int32)
+            np.array([(span.left, span.right) for span in subtree_spans(s.heads)], np.int32)
             for s in chosen
         ]
         return cls(chosen, spans, dict(dropped), lifted)
