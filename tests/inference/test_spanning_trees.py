@@ -204,7 +204,9 @@ def test_constraints_on_spans_are_explained() -> None:
     scores = np.zeros((5, 5))
     for wrong in (Constraints(brackets=[(0, 2)]), Constraints(required_spans=[(0, 2, 1)])):
         for function, k in (("best_tree", ()), ("k_best", (2,))):
-            with pytest.raises(ScoresError, match="SpanningTree cannot express constraints on spans: "):
+            with pytest.raises(
+                ScoresError, match="SpanningTree cannot express constraints on spans: "
+            ):
                 getattr(spanning_tree, function)(scores, *k, constraints=wrong)
     crossing = Constraints(required_arcs=[(3, 1), (4, 2)], leaves=[1, 2])
     heads = spanning_tree.best_tree(scores, constraints=crossing).heads.tolist()
