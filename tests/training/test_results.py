@@ -90,6 +90,24 @@ def test_spans_scores_and_confidences_are_those_of_exact_inference(
     assert not parser(sentences[0]).confidences
 
 
+def test_the_decoder_can_minimise_risk(
+    parser: Parser, sentences: list[Sentence], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = replace(parser.config.model, decoder="minimum-risk")
+    monkeypatch.setattr(parser.network, "model", model)
+    monkeypatch.setattr(parser, "config", replace(parser.config, model=model))
+    for most_dense in (piece_scores.MOST_DENSE, 10):
+        monkeypatch.setattr(piece_scores, "MOST_DENSE", most_dense)
+        for parsed, gold in zip(parser.parse(sentences), sentences, strict=True):
+            structure, scores = scores_of(parser, gold)
+            safest = structure.minimum_risk_tree(*scores)
+            assert parsed.spans == tuple(headed_spans(safest.heads.tolist()))
+            own = structure.tree_score(*scores, safest.heads)
+            assert parsed.score == pytest.approx(float(own), rel=1e-4)
+    (bound,) = parser.parse(sentences[:1], constraints=[Constraints(root=1)])
+    assert bound.heads[0] == 0
+
+
 def test_confidences_do_not_depend_on_the_batch(
     parser: Parser, sentences: list[Sentence], monkeypatch: pytest.MonkeyPatch
 ) -> None:

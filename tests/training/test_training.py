@@ -24,6 +24,7 @@ from headspan.conllu import Sentence
 from headspan.inference import Constraints
 from headspan.model.parser import Parser
 from headspan.nn.pretrained import load_pretrained
+from headspan.registries import STRUCTURES
 from headspan.text import SegmenterSettings, train_segmenter
 from headspan.training import processes
 from headspan.training.estimate import estimate
@@ -52,8 +53,9 @@ def losses(folder: Path) -> list[dict[str, float]]:
     return [{k: v for k, v in json.loads(line).items() if k != "seconds"} for line in lines]
 
 
-@pytest.mark.parametrize("structure", ["span", "arc", "joint", "mean-field"])
-@pytest.mark.parametrize("with_encoder", [False, True])
+@pytest.mark.parametrize(
+    ("structure", "with_encoder"), [("span", True), *((name, False) for name in STRUCTURES)]
+)
 def test_two_sentences_are_learned_by_heart_and_parsed_the_same_after_loading(
     treebank: Path, tiny_encoder: Path, tmp_path: Path, structure: Any, with_encoder: bool
 ) -> None:
@@ -74,7 +76,7 @@ def test_two_sentences_are_learned_by_heart_and_parsed_the_same_after_loading(
 
 
 @pytest.mark.parametrize("loss", ["local", "crf"])
-@pytest.mark.parametrize("structure", ["span", "arc", "joint", "mean-field"])
+@pytest.mark.parametrize("structure", ["span", "arc", "joint", "sibling", "mean-field"])
 def test_other_losses_learn(treebank: Path, tmp_path: Path, structure: Any, loss: Any) -> None:
     settings = config(
         treebank, model={"structure": structure, "loss": loss}, training={"epochs": 4}
