@@ -2,7 +2,7 @@
 
 White space ends a token, except between characters that training saw around a space inside one
 (`1 000`). The end of a paragraph ends a sentence. An accent or a joined emoji is never separated
-from the character it belongs to.
+from the character it belongs to. What fits a pattern, such as an address, is one token.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from headspan.text.boundary_tagger import (
     padded,
 )
 from headspan.text.characters import CATEGORY_NUMBERS, Characters, Marks, Numbers
-from headspan.text.stream import Window
+from headspan.text.patterns import WITHIN_SENTENCES, one_of
+from headspan.text.stream import LINE_END, Window
 from headspan.vocabulary import Vocabulary
 
 Scores: TypeAlias = npt.NDArray[np.float32]
@@ -48,7 +49,8 @@ class Boundaries(NamedTuple):
 class BoundaryFinder:
     """The boundary tagger, with the vocabularies and rules it needs to read a text.
 
-    spaced: the categories of the characters before and after a space inside a token.
+    spaced: the categories of the characters before and after a space inside a token. patterns: the
+    names of patterns whose matches are tokens.
     """
 
     def __init__(
@@ -57,17 +59,25 @@ class BoundaryFinder:
         characters: Characters,
         words: Vocabulary,
         spaced: Sequence[tuple[str, str]],
+        patterns: Sequence[str] = (),
     ) -> None:
         self.tagger = tagger.eval()
         self.characters = characters
         self.words = words
         self.spaced = tuple(spaced)
+        self.patterns = tuple(patterns)
+        self._pattern = one_of(self.patterns)
         self._may_cross = np.zeros((len(CATEGORY_NUMBERS) + 1,) * 2, np.bool_)
         for left, right in spaced:
             self._may_cross[CATEGORY_NUMBERS[left], CATEGORY_NUMBERS[right]] = True
 
+    @property
+    def sees_line_ends(self) -> bool:
+        """Whether training had line ends inside paragraphs."""
+        return LINE_END in self.characters.vocabulary
+
     def encode(self, text: str) -> EncodedText:
-        """Encode a text whose only white space is single spaces."""
+        """Encode a text whose only white space is single spaces and line ends."""
         points = self.characters.points(text)
         first, last = self.characters.units(points)
         lower = text.lower()
@@ -80,6 +90,7 @@ class BoundaryFinder:
             last,
             np.array(self.words.numbers(units), np.int64),
             self.characters.inseparable(points),
+            self.characters.spaces(points),
         )
 
     def find(self, windows: Iterable[Window], *, split: bool) -> Iterator[Boundaries]:
@@ -118,14 +129,22 @@ class BoundaryFinder:
         sentence_ends = np.zeros(len(classes), np.bool_)
         if split:
             sentence_ends[text.last[unit_ends]] = True
-        spaces = text.categories == _SPACE
+        spaces = text.spaces
         before_space = np.zeros_like(spaces)
         before_space[:-1] = spaces[1:]
         crossing = np.zeros_like(spaces)
         crossing[:-2] = self._may_cross[text.categories[:-2], text.categories[2:]]
+        crossing[:-1] &= text.categories[1:] == _SPACE  # not a line end
         must_end = sentence_ends | (before_space & ~crossing)
-        classes = np.where(must_end & (classes == INSIDE), class_at_end, classes)
         never_ends = spaces | text.inseparable
+        for match in self._pattern.finditer(window.text):
+            start, stop = match.span()
+            never_ends[start : stop - 1] = True
+            must_end[stop - 1] = True
+            must_end[max(start - 1, 0)] |= start > 0
+            if match.lastgroup == WITHIN_SENTENCES:
+                sentence_ends[start:stop] = False
+        classes = np.where(must_end & (classes == INSIDE), class_at_end, classes)
         classes[never_ends] = INSIDE
         sentence_ends &= ~never_ends
         if window.ends:

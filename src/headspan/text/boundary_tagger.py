@@ -50,6 +50,8 @@ class EncodedText(NamedTuple):
     """The vocabulary number of each unit."""
     inseparable: Marks
     """Whether each character belongs with the next."""
+    spaces: Marks
+    """Whether each character is white space."""
 
 
 class CharacterBatch(NamedTuple):

@@ -29,8 +29,10 @@ from headspan.text.boundary_tagger import (
 )
 from headspan.text.characters import Characters
 from headspan.text.multiwords import Multiwords
+from headspan.text.patterns import agreed
 from headspan.text.raw import Noise, Passage, passages, raw_text
 from headspan.text.segmenter import Segmenter
+from headspan.text.stream import mark_line_ends
 from headspan.vocabulary import UNKNOWN, Vocabulary
 
 _MOST_EPOCHS = 8  # times `epochs`
@@ -106,7 +108,8 @@ def train_segmenter(
     draw = random.Random(seed)  # noqa: S311 (no secrets here)
     noisy = passages(train, noise=settings.noise, draw=draw)
     characters = Characters.count(
-        (passage.text for passage in chain(clean, noisy)), min_count=settings.min_count
+        (mark_line_ends(passage.text) for passage in chain(clean, noisy)),
+        min_count=settings.min_count,
     )
     units = Vocabulary.count(_units(clean, characters), min_count=settings.min_count)
     spaced = sorted({pair for passage in clean for pair in _around_spaces(passage)})
@@ -115,7 +118,8 @@ def train_segmenter(
         tagger = BoundaryTagger(
             len(characters.vocabulary), len(units), settings.sizes, dropout=settings.dropout
         )
-        finder = BoundaryFinder(tagger, characters, units, spaced)
+        patterns = agreed((passage.text, set(passage.ends)) for passage in clean)
+        finder = BoundaryFinder(tagger, characters, units, spaced, patterns)
         segmenter = Segmenter(finder, Multiwords.learn(train), settings.sizes)
         best, best_weights = -1.0, dict[str, Tensor]()
         for epoch in _epochs(segmenter, train, dev, settings, draw):
@@ -225,10 +229,10 @@ def _with_unknown(numbers: Tensor, share: float) -> Tensor:
 
 
 def _example(passage: Passage, finder: BoundaryFinder) -> _Example:
-    text = finder.encode(passage.text)
+    text = finder.encode(mark_line_ends(passage.text))
     classes = np.zeros(len(passage.text), np.int64)
     classes[passage.ends] = np.where(passage.multiword, MULTIWORD, END)
-    classes[[c == " " for c in passage.text]] = -1
+    classes[text.spaces] = -1
     sentences = np.zeros(len(passage.text), np.float32)
     sentences[passage.sentence_ends] = 1
     return _Example(text, torch.from_numpy(classes), torch.from_numpy(sentences[text.last]))

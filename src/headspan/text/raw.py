@@ -20,6 +20,7 @@ _Token: TypeAlias = tuple[str, bool, bool]
 
 _DASHES = 0.2
 """Share of commas that typesetting turns into dashes, because treebanks have few dashes."""
+_BULLETS = ("-", "*", "•", "–", "o", "·")
 _BREAK = re.compile(r"#\s*new(par|doc)\b")
 
 
@@ -53,6 +54,14 @@ class Noise:
     """Sentences without their final punctuation mark."""
     typeset: float = 0.15
     """Sentences with the quotes, apostrophes, dashes and ellipses of printed text."""
+    wrapped: float = 0.2
+    """Paragraphs with line ends after 40 to 90 characters, some of them joined to the next."""
+    lines: float = 0.15
+    """Groups of paragraphs in which every sentence has a line of its own."""
+    listed: float = 0.3
+    """Such groups that are lists: with bullets, mostly without final punctuation."""
+    paragraph_lines: float = 0.15
+    """Groups of paragraphs in which every paragraph is a line."""
 
 
 def raw_text(sentences: Iterable[Sentence]) -> str:
@@ -65,8 +74,10 @@ def passages(
 ) -> Iterator[Passage]:
     """The paragraphs of a treebank; with noise, changed here and there."""
     draw = draw or random.Random(0)  # noqa: S311 (no secrets here)
-    noise = noise or Noise(0, 0, 0, 0, 0)
+    noise = noise or Noise(0, 0, 0, 0, 0, 0, 0, 0, 0)
+    layout = _Layout.choose(noise, draw)
     passage, pieces, length = Passage(), list[str](), 0
+    breaks: list[int] = []
     spaced = True
     for sentence in sentences:
         tokens = [(form, token.last > token.first, space)
@@ -75,16 +86,18 @@ def passages(
         if not tokens:
             continue
         if pieces and begins_paragraph(sentence):
-            if draw.random() >= noise.joined:
-                passage.text = "".join(pieces)
-                yield passage
-                passage, pieces, length = Passage(), [], 0
-            else:
+            if layout.goes_on(draw):
                 spaced = True
+                breaks.append(length)
+            else:
+                passage.text = layout.applied("".join(pieces), passage, breaks)
+                yield passage
+                layout = _Layout.choose(noise, draw)
+                passage, pieces, length, breaks = Passage(), [], 0, []
         if pieces and spaced:
             pieces.append(" ")
             length += 1
-        for form, multiword, space in _with_noise(tokens, noise, draw):
+        for form, multiword, space in layout.listed(_with_noise(tokens, noise, draw), draw):
             pieces += form, " " * space
             length += len(form)
             passage.ends.append(length - 1)
@@ -94,8 +107,70 @@ def passages(
         length -= spaced
         passage.sentence_ends.append(length - 1)
     if pieces:
-        passage.text = "".join(pieces)
+        passage.text = layout.applied("".join(pieces), passage, breaks)
         yield passage
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """The line ends of a passage."""
+
+    width: int = 0
+    """The longest line; 0 if lines are not wrapped."""
+    sentences: bool = False
+    """Whether every sentence has a line of its own."""
+    bullet: str = ""
+    """What every sentence begins with."""
+    paragraphs: bool = False
+    """Whether every paragraph has a line of its own."""
+    joined: float = 0.0
+    """The share of paragraphs that are joined to the one before."""
+
+    @classmethod
+    def choose(cls, noise: Noise, draw: random.Random) -> _Layout:
+        number = draw.random()
+        if number < noise.wrapped:
+            return cls(width=draw.randint(40, 90), paragraphs=True, joined=0.3)
+        number -= noise.wrapped
+        if number < noise.lines:
+            bullet = draw.choice(_BULLETS) if draw.random() < noise.listed else ""
+            return cls(sentences=True, bullet=bullet, joined=0.8)
+        number -= noise.lines
+        if number < noise.paragraph_lines:
+            return cls(paragraphs=True, joined=0.8)
+        return cls(joined=noise.joined)
+
+    def goes_on(self, draw: random.Random) -> bool:
+        """Whether the next paragraph belongs to the same passage."""
+        return draw.random() < self.joined
+
+    def listed(self, tokens: list[_Token], draw: random.Random) -> list[_Token]:
+        """The tokens of a sentence, as an item of a list if it is one."""
+        if not self.bullet:
+            return tokens
+        if len(tokens) > 1 and _is_mark(tokens[-1][0]) and draw.random() < 0.7:
+            tokens = [*tokens[:-2], (*tokens[-2][:2], True)]
+        return [(self.bullet, False, True), *tokens]
+
+    def applied(self, text: str, passage: Passage, breaks: Sequence[int]) -> str:
+        """The text, with line ends for some of its spaces. breaks: where paragraphs end."""
+        characters = list(text)
+        places = [end + 1 for end in passage.sentence_ends] if self.sentences else []
+        for place in (*places, *(breaks if self.paragraphs else ())):
+            if place < len(text) and text[place] == " ":
+                characters[place] = "\n"
+        if self.width:
+            start = last = 0
+            for place in (end + 1 for end in passage.ends):
+                if place < len(text) and text[place] != " ":
+                    continue
+                if place - start > self.width and last > start:
+                    characters[last] = "\n"
+                    start = last + 1
+                if place < len(text) and characters[place] == "\n":
+                    start = place + 1
+                last = place
+        return "".join(characters)
 
 
 def begins_paragraph(sentence: Sentence) -> bool:
@@ -131,14 +206,17 @@ def _with_noise(tokens: list[_Token], noise: Noise, draw: random.Random) -> list
         tokens = [(form.lower(), multiword, space) for form, multiword, space in tokens]
     elif number < noise.lower_case + noise.upper_case:
         tokens = [(form.upper(), multiword, space) for form, multiword, space in tokens]
-    final = tokens[-1][0]
-    is_mark = len(final) == 1 and unicodedata.category(final) == "Po"
-    if is_mark and len(tokens) > 1 and draw.random() < noise.unpunctuated:
+    if _is_mark(tokens[-1][0]) and len(tokens) > 1 and draw.random() < noise.unpunctuated:
         form, multiword, _ = tokens[-2]
         tokens = [*tokens[:-2], (form, multiword, True)]
     if draw.random() < noise.typeset:
         tokens = _typeset(tokens, draw)
     return tokens
+
+
+def _is_mark(form: str) -> bool:
+    """Whether a token is a punctuation mark such as a full stop."""
+    return len(form) == 1 and unicodedata.category(form) == "Po"
 
 
 def _typeset(tokens: list[_Token], draw: random.Random) -> list[_Token]:

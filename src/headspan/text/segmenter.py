@@ -18,6 +18,7 @@ from headspan.text.boundaries import BoundaryFinder
 from headspan.text.boundary_tagger import MULTIWORD, BoundaryTagger, SegmenterSizes
 from headspan.text.characters import CATEGORIES, Characters
 from headspan.text.multiwords import Multiwords
+from headspan.text.patterns import check_names
 from headspan.text.stream import Window, line_windows, windows
 from headspan.vocabulary import Vocabulary
 
@@ -31,8 +32,8 @@ class Segmenter:
     """Finds sentences, tokens and the words of multiword tokens in raw text.
 
     Every character that is not white space is in exactly one token, in order. A blank line ends a
-    sentence and white space ends a token; a single line end is white space like any other.
-    `TokenRange` in MISC is the token's position in the text. Forms have U+FFFD for NUL and for half
+    sentence and white space ends a token; whether a single line end ends a sentence depends on the
+    text. `TokenRange` in MISC is the token's position in the text. Forms have U+FFFD for NUL and for half
     a surrogate pair, which no file can hold. A segmenter runs on the CPU.
     """
 
@@ -43,17 +44,21 @@ class Segmenter:
         self.multiwords = multiwords
         self.sizes = sizes
 
-    def segment(self, text: str) -> Iterator[Sentence]:
-        """The sentences of a text."""
-        return self.segment_stream((text,))
+    def segment(self, text: str, *, wrapped: bool = False) -> Iterator[Sentence]:
+        """The sentences of a text. wrapped: single line ends mean nothing."""
+        return self.segment_stream((text,), wrapped=wrapped)
 
-    def segment_stream(self, pieces: Iterable[str]) -> Iterator[Sentence]:
+    def segment_stream(
+        self, pieces: Iterable[str], *, wrapped: bool = False
+    ) -> Iterator[Sentence]:
         """The sentences of a text that arrives in pieces, in constant memory.
 
-        The result does not depend on how the text is cut into pieces. The first sentences come out
-        after at most 64 paragraphs or about fifty thousand characters.
+        wrapped: single line ends mean nothing. The result does not depend on how the text is cut
+        into pieces. The first sentences come out after at most 64 paragraphs or about fifty
+        thousand characters.
         """
-        return self._sentences(windows(pieces), split=True)
+        line_ends = self.finder.sees_line_ends and not wrapped
+        return self._sentences(windows(pieces, line_ends=line_ends), split=True)
 
     def segment_lines(self, lines: Iterable[str]) -> Iterator[Sentence]:
         """The sentences of a text that has one per line: only their tokens have to be found.
@@ -72,12 +77,14 @@ class Segmenter:
             text, start = window.text, window.start
             ends = np.flatnonzero(classes).tolist()
             if len(rest) > _LONGEST_TOKEN and not ends:
-                ends = [window.stop - 1 - (text[window.stop - 1] == " ")]
+                ends = [window.stop - 1 - text[window.stop - 1].isspace()]
             for end in ends:
-                form = rest + text[start : end + 1] if rest else text[start : end + 1].lstrip(" ")
+                form = rest + text[start : end + 1] if rest else text[start : end + 1].lstrip()
                 if not rest:
                     token_start = int(window.offsets[end + 1 - len(form)])
-                space_after = text[end + 1] == " " if end + 1 < len(text) else window.space_after
+                space_after = window.space_after
+                if end + 1 < len(text):
+                    space_after = text[end + 1].isspace()
                 form = writable(form)
                 words = self.multiwords.words(form) if classes[end] == MULTIWORD else (form,)
                 token_end = int(window.offsets[end]) + 1
@@ -88,7 +95,7 @@ class Segmenter:
                     yield make_sentence(tokens, number=number, begins_paragraph=begins)
                     tokens, begins = [], False
             left = text[start : window.stop]
-            left = left if rest else left.lstrip(" ")
+            left = left if rest else left.lstrip()
             if left and not rest:
                 token_start = int(window.offsets[window.stop - len(left)])
             rest += left
@@ -100,6 +107,7 @@ class Segmenter:
             "characters": self.finder.characters.vocabulary.to_json(),
             "words": self.finder.words.to_json(),
             "spaced": [list(pair) for pair in self.finder.spaced],
+            "patterns": list(self.finder.patterns),
             "multiwords": self.multiwords.to_json(),
         }
 
@@ -107,7 +115,7 @@ class Segmenter:
     def from_state(cls, tensors: Mapping[str, Tensor], about: Mapping[str, Any]) -> Segmenter:
         """Make a segmenter from the result of `state`. Raises HeadspanError for anything else."""
         names = {"sizes", "characters", "words", "spaced", "multiwords"}
-        if not isinstance(about, Mapping) or set(about) != names:
+        if not isinstance(about, Mapping) or set(about) - {"patterns"} != names:
             raise HeadspanError(f"a segmenter must have the keys {', '.join(sorted(names))}")
         sizes = _sizes(about["sizes"])
         characters = Characters(Vocabulary.from_json(about["characters"], "characters"))
@@ -117,7 +125,8 @@ class Segmenter:
         with naming("the segmenter"):
             check_fit(tagger, tensors)
         tagger.load_state_dict(dict(tensors), assign=True)
-        finder = BoundaryFinder(tagger, characters, words, _pairs(about["spaced"]))
+        patterns = check_names(about.get("patterns", []))  # format 2 had none at first
+        finder = BoundaryFinder(tagger, characters, words, _pairs(about["spaced"]), patterns)
         return cls(finder, Multiwords.from_json(about["multiwords"]), sizes)
 
 

@@ -1,8 +1,9 @@
 """A text that arrives in pieces, cut into windows of bounded size that do not depend on the pieces.
 
-Every run of white space becomes one space, and a run with a blank line ends a paragraph. A
-paragraph is cut into windows at fixed distances from its start. Around its core, a window has a
-margin: the boundary tagger sees it, but finds boundaries only in the core.
+Every run of white space becomes one space, or one line end if it contains one, and a run with a
+blank line ends a paragraph. A paragraph is cut into windows, at white space where there is some,
+and so that a long address is in one window. Around its core, a window has a margin: the boundary
+tagger sees it, but finds boundaries only in the core.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,6 +19,10 @@ from headspan.text.assembly import split_lines
 from headspan.text.characters import Numbers
 
 CORE, MARGIN = 768, 128
+_BEFORE_STOP = 256
+"""A core ends at the last white space in this many characters, if there is one."""
+LINE_END, WRAPPED = "\n", "\v"
+"""A line end where the next word would have fitted on the line, and one where it would not."""
 _LONGEST_PIECE = 1 << 16
 _RUNS = re.compile(r"\s+|\S+")
 _LINE_END = re.compile("\r\n|[\n\r\x85\u2028]")
@@ -40,8 +46,24 @@ class Window:
     """Whether white space follows the core, if the core ends a paragraph."""
 
 
-def windows(pieces: Iterable[str]) -> Iterator[Window]:
-    """The windows of a text that arrives in pieces of any size."""
+def mark_line_ends(text: str) -> str:
+    """Tell the two kinds of line ends apart; lines are as wide as the longest of them."""
+    if LINE_END not in text:
+        return text
+    lines = text.split(LINE_END)
+    width = max(map(len, lines))
+    marked = [lines[0]]
+    for line, following in pairwise(lines):
+        needed = len(line) + 1 + len(following.partition(" ")[0])
+        marked += (LINE_END if needed <= width else WRAPPED), following
+    return "".join(marked)
+
+
+def windows(pieces: Iterable[str], *, line_ends: bool) -> Iterator[Window]:
+    """The windows of a text that arrives in pieces of any size.
+
+    line_ends: whether single line ends can be seen; otherwise, they are spaces.
+    """
     paragraph, space, offset = _ParagraphBuffer(begins=True), _WhiteSpace(), 0
     for piece in pieces:
         for start in range(0, len(piece), _LONGEST_PIECE):
@@ -54,7 +76,8 @@ def windows(pieces: Iterable[str]) -> Iterator[Window]:
                 if space.line_ends > 1 and paragraph:
                     yield from paragraph.windows(complete=True, space_after=True)
                     paragraph = _ParagraphBuffer(begins=True)
-                paragraph.add(run, offset + match.start(), space_before=bool(space))
+                between = LINE_END if line_ends and space.line_ends else " "
+                paragraph.add(run, offset + match.start(), between if space else "")
                 space = _WhiteSpace()
             offset += len(part)
             yield from paragraph.windows()
@@ -71,7 +94,7 @@ def line_windows(lines: Iterable[str]) -> Iterator[Window]:
     for words, begins_paragraph in split_lines(lines):
         line = _ParagraphBuffer(begins=begins_paragraph)
         for word, start in words:
-            line.add(word, start, space_before=True)
+            line.add(word, start, " ")
         yield from line.windows(complete=True, space_after=True)
 
 
@@ -113,9 +136,10 @@ class _ParagraphBuffer:
     def __bool__(self) -> bool:
         return bool(self._text or self._runs)
 
-    def add(self, run: str, offset: int, *, space_before: bool) -> None:
-        if space_before and self:
-            run, offset = " " + run, offset - 1
+    def add(self, run: str, offset: int, between: str) -> None:
+        """Add a run of characters. between: what is before it, a space, a line end or nothing."""
+        if between and self:
+            run, offset = between + run, offset - 1
         self._runs.append(run)
         self._shifts.append(offset - self._arrived)
         self._arrived += len(run)
@@ -128,7 +152,8 @@ class _ParagraphBuffer:
         self._text += "".join(self._runs)
         self._offsets = np.concatenate([self._offsets, positions + shifts])
         self._runs, self._shifts = [], []
-        while len(self._text) > (stop := self._start + CORE) + (0 if complete else MARGIN):
+        while len(self._text) > self._start + CORE + (0 if complete else MARGIN):
+            stop = self._stop()
             yield self._window(stop)
             drop = stop - MARGIN
             self._text, self._offsets = self._text[drop:], self._offsets[drop:]
@@ -136,6 +161,15 @@ class _ParagraphBuffer:
         if complete:
             yield self._window(len(self._text), ends=True, space_after=space_after)
 
+    def _stop(self) -> int:
+        """The end of the next core."""
+        most = self._start + CORE
+        for stop in range(most, most - _BEFORE_STOP, -1):
+            if self._text[stop - 1].isspace():
+                return stop
+        return most
+
     def _window(self, stop: int, *, ends: bool = False, space_after: bool = False) -> Window:
         text, offsets = self._text[: stop + MARGIN], self._offsets[: stop + MARGIN]
-        return Window(text, offsets, self._start, stop, self._begins, ends, space_after)
+        marked = mark_line_ends(text)
+        return Window(marked, offsets, self._start, stop, self._begins, ends, space_after)

@@ -1,0 +1,87 @@
+"""Patterns of things that are one token: addresses, names on the web, emoticons, numbers.
+
+A segmenter uses those that its treebank does not contradict: whether 5% or 10:30 is one token is a
+convention.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from headspan.plumbing.errors import HeadspanError, shown
+
+_END = r"[^\s<>\"“”«».,;:!?'’()\[\]{}|*…]"
+"""A character that an address can end with."""
+_ENDINGS = (
+    "docx?|xlsx?|pptx?|pdf|txt|csv|tsv|zip|tgz|tar|gz|exe|dll|html?|jpe?g|png|gif|svg|mp[34]|avi|mov|"
+    "py|js|json|xml|ya?ml|toml|md|tex|sh|sql|log|conllu"
+)
+_EMOJI = (
+    "(?:[\U0001f1e6-\U0001f1ff]{2}"  # flags
+    "|[0-9#*]\ufe0f?\u20e3"  # keycaps
+    "|[\u203c\u2049\u2139\u231a-\u23ff\u25aa-\u25fe\u2600-\u27bf\u2934\u2935\u2b05-\u2b55\u3030\u303d"
+    "\U0001f000-\U0001f0ff\U0001f170-\U0001f1e5\U0001f200-\U0001faff]"
+    "[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*)"
+)
+
+PATTERNS = {
+    "url": rf"(?:(?:https?|ftp|file)://|mailto:|www\.)\S*{_END}/?",
+    "email": r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}(?![\w-])",
+    "file": rf"(?<![\w./\\@:-])(?:[A-Za-z]:\\|~?/)?(?:[\w.-]+[/\\])*[\w-]+(?:\.[\w-]+)*\.(?:{_ENDINGS})\b"
+    r"(?![\w@-])",
+    "site": r"(?<![\w.@/-])(?:[A-Za-z0-9-]+\.)+(?:com|org|net|edu|gov|info|io|co\.uk|eu)"
+    rf"(?:/\S*{_END}/?)?(?![\w@-])",
+    "hashtag": r"(?<![\w&#/])#\w*[^\W\d_]\w*",
+    "mention": r"(?<![\w@.])@\w+",
+    "emoji": f"{_EMOJI}(?:\u200d{_EMOJI})*",
+    "emoticon": r"(?<![\w:;=])(?:>?[:;=][-o^'*]?[()\[\]{}DPpSsOo/\\|*3><]+|[()\[\]]+[-o^'*]?[:;=](?![\w-])"
+    r"|<3+|\^[_.-]?\^|[xX]D+|[oO]_+[oO]|¯\\_\(ツ\)_/¯)(?![\w/])",
+    "time": r"(?<![\w:])\d{1,2}:\d{2}(?::\d{2})?(?![\w:])",
+    "version": r"(?<![\w.])[vV]?\d+(?:\.\d+){2,}(?![\w])",
+    "phone": r"(?<![\w.-])(?:\+\d{1,3}[.-])?(?:\d{2,4}[.-]){1,3}\d{3,4}[.-]\d{3,4}(?![\w-])",
+    "number": r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w])(?!,\d)",
+    "decimal": r"(?<![\w.,])\d+\.\d+(?![\w])(?!\.\d)",
+    "ordinal": r"(?<![\w.,])\d+(?:st|nd|rd|th)\b",
+    "with": r"(?<![\w/])[wWbB]/[oOcC]?(?=\s)",
+    "abbreviation": r"(?<![\w.])(?:(?:Mr|Mrs|Ms|Dr|Prof|Gen|Col|Lt|Sgt|Capt|Rev|Hon|Sen|Rep|Gov|Pres|Mme|Sr"
+    r"|Sra)\.(?=\s[^\W\d_])|(?:[Nn]os?|[Ff]igs?|Art|[Ss]ec|[Vv]ol|[Cc]h|pp?|para|Eq|approx|ca)\.(?=\s\d)"
+    r"|(?:vs|incl|cf|e\.g|i\.e)\.(?=\s\S))",
+}
+"""By name. Of matches that begin at the same place, the first pattern's is taken."""
+WITHIN_SENTENCES = "abbreviation"
+"""The pattern whose matches never end a sentence."""
+
+
+def one_of(names: Sequence[str]) -> re.Pattern[str]:
+    """A pattern that matches wherever one of those with the given names does, as that group."""
+    return re.compile("|".join(f"(?P<{name}>{PATTERNS[name]})" for name in names) or r"(?!)")
+
+
+def check_names(names: Any) -> tuple[str, ...]:
+    """The names of patterns, in the order in which they are tried; raises HeadspanError."""
+    if not isinstance(names, list) or not all(name in PATTERNS for name in names):
+        raise HeadspanError(
+            f"the segmenter's patterns are {shown(names)}; expected some of {', '.join(PATTERNS)}"
+        )
+    return tuple(name for name in PATTERNS if name in names)
+
+
+def agreed(texts: Iterable[tuple[str, set[int]]]) -> tuple[str, ...]:
+    """The patterns that a treebank does not contradict.
+
+    texts: of each text, the positions of the last characters of its tokens. A pattern is
+    contradicted if more than one in ten of its matches, and more than a few, are not tokens.
+    """
+    matches, tokens = dict.fromkeys(PATTERNS, 0), dict.fromkeys(PATTERNS, 0)
+    every = one_of(tuple(PATTERNS))
+    for text, ends in texts:
+        for match in every.finditer(text):
+            first, last, name = match.start(), match.end() - 1, match.lastgroup or ""
+            before = first == 0 or first - 1 in ends or text[first - 1].isspace()
+            whole = before and last in ends and not any(k in ends for k in range(first, last))
+            matches[name] += 1
+            tokens[name] += whole
+    wrong = {name: matches[name] - tokens[name] for name in PATTERNS}
+    return tuple(name for name in PATTERNS if wrong[name] <= 3 + matches[name] / 10)
