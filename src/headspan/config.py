@@ -102,7 +102,7 @@ class ModelConfig:
     loss: Annotated[str, LOSSES] = "max-margin"
     """The loss on trees: a name from the registry of losses."""
     decoder: Literal["best", "minimum-risk"] = "best"
-    """The tree with the highest score, or the one with the most right heads to be expected."""
+    """The tree with the highest score, or with the highest expected number of right heads."""
     labels_from: Literal["words", "spans"] = "words"
     """Relations from the words of an arc, or from their headed spans (the paper's footnote)."""
     lstm_layers: int = 3
@@ -114,6 +114,11 @@ class ModelConfig:
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     embeddings: EmbeddingsConfig = field(default_factory=EmbeddingsConfig)
     tagger: TaggerConfig = field(default_factory=TaggerConfig)
+
+    @property
+    def minimum_risk(self) -> bool:
+        """Whether the decoder minimises risk."""
+        return self.decoder == "minimum-risk"
 
 
 @dataclass(frozen=True)

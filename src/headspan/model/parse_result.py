@@ -36,7 +36,7 @@ class Parse(Sentence):
     confidences: tuple[float, ...] = field(default=(), compare=False)
     """The probability of every word's arc, if requested and if the sentence is not too long."""
     alternatives: tuple[Tree, ...] = field(default=(), compare=False)
-    """The k best trees, if requested; the first is this one."""
+    """The k best trees, if requested; the first is this one, unless the model minimises risk."""
 
     @classmethod
     def of(cls, sentence: Sentence, **results: Any) -> Parse:

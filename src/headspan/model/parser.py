@@ -137,8 +137,9 @@ class Parser:
 
         confidence: also give the probability of every arc. k: also give the k best trees.
         constraints: for every sentence what its trees must and must not contain, or None; a
-        constrained sentence gets the structure's best tree, projective unless that is `mst`.
-        Sentences of more than 400 words get no confidences and take no constraints. retag: predict
+        constrained sentence gets a projective tree unless the structure is `mst`. Sentences of more
+        than 400 words take no constraints, and get no confidences if the structure is `span` or
+        `mst`. retag: predict
         tags even where a sentence has them. All else stays. Raises HeadspanError for a sentence of
         more than 2,000 words.
         """
@@ -188,7 +189,7 @@ class Parser:
 
     def _checked(self, sentences: Iterable[Sentence | Sequence[str]]) -> Iterator[Sentence]:
         """The sentences; raises HeadspanError if one is too long."""
-        dense = self.network.structure.needs_dense_scores(self.config.model.decoder)
+        dense = self.network.structure.needs_dense_scores(sums=self.config.model.minimum_risk)
         for number, words in enumerate(sentences, 1):
             sentence = _as_sentence(words)
             check_parsed(len(sentence), f"sentence {number}", dense=dense)

@@ -89,7 +89,7 @@ class ParsedSentence(BaseModel):
     heads: list[int] = Field(description="0 is the root.")
     relations: list[str]
     spans: list[tuple[int, int]] = Field(
-        description="The headed span of every word, as its left and right fencepost."
+        description="The headed span of every word: the fenceposts around it and all below it."
     )
     score: float
     confidences: list[float] | None = Field(None, description="Present with confidence.")

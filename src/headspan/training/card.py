@@ -32,8 +32,8 @@ tags: [dependency-parsing]
 
 - Predicts: {", ".join(outputs)}
 - Inputs: {", ".join(inputs)}
-- Structure `{model.structure}`, loss `{model.loss}`; non-projective trees: \
-`{config.data.nonprojective}`
+- Structure `{model.structure}`, loss `{model.loss}`, decoder `{model.decoder}`; non-projective \
+trees: `{config.data.nonprojective}`
 - Trained on {PurePath(config.data.train).name}: {len(training_set.sentences):,} sentences, \
 {words:,} words
 - Chosen on {PurePath(config.data.dev).name}, epoch {epoch.epoch} of {training.epochs}, \

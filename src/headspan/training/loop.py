@@ -20,13 +20,14 @@ from headspan.config import Config
 from headspan.conllu import Sentence
 from headspan.model.parser import Parser
 from headspan.model.vocabularies import Vocabularies
+from headspan.nn.losses import max_margin
 from headspan.nn.network import Loss, Network
 from headspan.nn.pretrained import encoder_table, load_pretrained
 from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.files import open_output
 from headspan.plumbing.limits import check_parsed
-from headspan.registries import STRUCTURES
+from headspan.registries import LOSSES, STRUCTURES
 from headspan.scoring import Evaluation, score
 from headspan.text import Segmenter, train_segmenter
 from headspan.training import processes
@@ -88,7 +89,8 @@ class Trainer:
         self.folder = folder
         self.dev = read_treebank(config.data.dev, "dev")
         structure = STRUCTURES[config.model.structure]
-        dense = structure.needs_dense_scores(config.model.decoder)
+        sums = config.model.minimum_risk or LOSSES[config.model.loss] is not max_margin
+        dense = structure.needs_dense_scores(sums=sums)
         for number, sentence in enumerate(self.dev, 1):
             check_parsed(len(sentence), f"{config.data.dev}: sentence {number}", dense=dense)
         self.training_set = TrainingSet.choose(
