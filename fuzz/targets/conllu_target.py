@@ -48,7 +48,8 @@ def check(data: bytes) -> None:
     for sentence in sentences:
         assert len(sentence.enhanced) == len(sentence)
         assert isinstance(sentence.text, str)
-        assert sum(token.last - token.first + 1 for token in sentence.tokens) == len(sentence)
+        pieces = sentence.surface_tokens
+        assert sum(token.last - token.first + 1 for token in pieces) == len(sentence)
 
 
 def _check_skipping(data: bytes) -> None:
