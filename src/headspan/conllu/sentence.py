@@ -264,6 +264,7 @@ class Sentence(Sequence[Token], Remembering):
 
     @property
     def sent_id(self) -> str | None:
+        """The comment `# sent_id`, or None."""
         return self.comment("sent_id")
 
     @property
