@@ -107,7 +107,8 @@ import headspan
 
 parser = headspan.load()
 for sentence in parser("Time flies like an arrow. Don't panic!", confidence=True):
-    print(sentence.forms, sentence.heads, sentence.deprels)
+    for token in sentence:
+        print(token.text, token.upos, token.deprel, token.head, token.confidence)
 ```
 
 ## Data and licences
