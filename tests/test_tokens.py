@@ -235,6 +235,12 @@ def test_positions_come_from_the_text(
     assert found == expected
 
 
+@pytest.mark.parametrize("misc", ["TokenRange=", "TokenRange=1:x", f"TokenRange=0:{'9' * 9999}"])
+def test_a_range_that_is_none_is_ignored(misc: str) -> None:
+    sentence = replace(Sentence.from_words(["a", "b"]), misc=("_", misc))
+    assert positions(sentence) == [(0, 1), (2, 3)]
+
+
 def test_white_space_inside_a_token_may_differ() -> None:
     sentence = Sentence.from_words(["1 000", "x"], comments=["# text = 1\u00a0 000x"])
     assert positions(sentence) == [(0, 6), (6, 7)]

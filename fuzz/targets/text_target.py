@@ -62,6 +62,8 @@ def _check_tokens(text: str, sentences: list[conllu.Sentence]) -> None:
             fields = dict(field.split("=") for field in token.misc.split("|"))
             first, last = map(int, fields["TokenRange"].split(":"))
             assert not text[end:first].strip(), (text, token)
+            assert sentence[token.first - 1].start == first
+            assert sentence[token.last - 1].end == last
             assert len("".join(token.form.split())) == len("".join(text[first:last].split()))
             end = last
     assert not text[end:].strip()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from headspan.conllu.sentence import Sentence
 
-TOKEN_RANGE = re.compile(r"(^|\|)TokenRange=([0-9]+):([0-9]+)")
+TOKEN_RANGE = re.compile(r"(^|\|)TokenRange=([0-9]{1,18}):([0-9]{1,18})(?![0-9])")
 
 Place: TypeAlias = tuple[int, int]
 """The first character, and the one after the last."""

@@ -43,11 +43,11 @@ class Parser:
 
         parser = headspan.load()
         document = parser("Time flies. Don't panic!")       # a text: a Document
-        for document in parser.pipe(texts):                 # many texts, lazily
+        documents = parser.pipe(texts)                      # many texts, lazily
         parse = parser.parse_words(["Time", "flies", "."])  # the words of one sentence: a Parse
         parse = parser(sentence)                            # a Sentence, as from a treebank
         parses = parser.parse(sentences)                    # many of them; also with constraints
-        for parse in parser.parse_stream(sentences):        # many of them, lazily
+        stream = parser.parse_stream(sentences)             # many of them, lazily
 
     All of these take `confidence`, `k` and `retag`, which `parse` explains. A model without a
     segmenter takes each line of a text as a sentence, with spaces between its words. A parser can
