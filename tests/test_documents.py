@@ -240,6 +240,23 @@ def test_pipe_reads_only_a_little_ahead(
             break
 
 
+def test_memory_is_tidied_however_texts_are_parsed(
+    parser: Parser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = 0
+
+    def counted() -> None:
+        nonlocal calls
+        calls += 1
+
+    monkeypatch.setattr(parser_module, "_TIDY", 1)
+    monkeypatch.setattr(parser_module, "give_back", counted)
+    parser(TEXT)
+    parser.parse_words(WORDS)
+    assert len(list(parser.pipe([TEXT, "", "a cat."]))) == 3
+    assert calls == 3
+
+
 def test_sentences_of_different_texts_share_batches(
     parser: Parser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,7 +277,7 @@ def test_a_bad_text_stops_pipe_only_after_the_documents_before_it(
 ) -> None:
     done = parser.pipe(["a cat.", None, "the dog"])  # type: ignore[list-item]
     assert next(done) == parser("a cat.")
-    with pytest.raises(HeadspanError, match="text 2: found a NoneType; expected a string"):
+    with pytest.raises(HeadspanError, match="text 2: found None; expected a string"):
         next(done)
     monkeypatch.setattr(limits, "LONGEST", 5)
     done = parser.pipe(["a b", "c d", "x " * 6], pretokenized=True)
@@ -283,7 +300,7 @@ def test_every_wrong_call_says_what_to_call(parser: Parser, document: Document) 
     sentence = Sentence.from_words(WORDS)
     wrong = {
         "found an int; expected a text or a Sentence": lambda: parser(1),  # type: ignore[call-overload]
-        "found a NoneType; expected a text": lambda: parser(None),  # type: ignore[call-overload]
+        "found None; expected a text": lambda: parser(None),  # type: ignore[call-overload]
         "found a bytes; expected a text or a Sentence": lambda: parser(b"x"),  # type: ignore[call-overload]
         "found a Document; expected a text": lambda: parser(document),  # type: ignore[call-overload]
         "lines and pretokenized are for texts": lambda: parser(sentence, lines=True),  # type: ignore[call-overload]
@@ -312,7 +329,7 @@ def test_every_wrong_call_says_what_to_call(parser: Parser, document: Document) 
         ),
         f"sentence 1 is the string 'a'; .*: {INSTEAD}": lambda: list(parser.parse_stream(["a"])),
         "sentence 1: word 1 is 5; expected a string": lambda: parser.parse([[5]]),  # type: ignore[list-item]
-        "sentence 1: found a NoneType; expected the words": lambda: parser.parse([None]),  # type: ignore[list-item]
+        "sentence 1: found None; expected the words": lambda: parser.parse([None]),  # type: ignore[list-item]
     }
     for message, call in wrong.items():
         with pytest.raises(HeadspanError, match=message):

@@ -168,7 +168,7 @@ class Parser:
                         )
                     segmented = self.sentences([text], lines=lines, pretokenized=pretokenized)
                     sentences = list(self._checked(segmented))
-            except HeadspanError:
+            except Exception:
                 yield from self._together(waiting, options)
                 raise
             waiting.append((text, sentences))
@@ -185,6 +185,7 @@ class Parser:
         parses = self._stream(sentences, repeat(None), options)
         for text, segmented in texts:
             yield Document(text, tuple(islice(parses, len(segmented))))
+        next(parses, None)  # let it come to its end, where it tidies up
 
     def parse_words(
         self,
@@ -480,6 +481,9 @@ def _not_a_text(found: object) -> str:
 
 
 def _kind(found: object) -> str:
+    """What was found, for a message: its type, with an article."""
+    if found is None:
+        return "None"
     name = type(found).__name__
     return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {'string' if name == 'str' else name}"
 
