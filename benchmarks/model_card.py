@@ -43,11 +43,11 @@ def domain(sentence: Sentence) -> str:
 
 
 def from_words(parser: Parser, gold: Sequence[Sentence]) -> Evaluation:
-    return evaluation(gold, parser.pipe(gold, retag=True))
+    return evaluation(gold, parser.parse_stream(gold, retag=True))
 
 
 def from_text(parser: Parser, gold: Sequence[Sentence]) -> Evaluation:
-    return evaluation(gold, parser.pipe(parser.sentences([raw_text(gold)])))
+    return evaluation(gold, parser.parse_stream(parser.sentences([raw_text(gold)])))
 
 
 def evaluation(gold: Sequence[Sentence], parsed: Iterable[Sentence]) -> Evaluation:
@@ -107,7 +107,8 @@ import headspan
 
 parser = headspan.load()
 for sentence in parser("Time flies like an arrow. Don't panic!", confidence=True):
-    print(sentence.forms, sentence.heads, sentence.deprels)
+    for token in sentence:
+        print(token.text, token.upos, token.deprel, token.head, token.confidence)
 ```
 
 ## Data and licences

@@ -257,7 +257,7 @@ def test_a_subword_that_the_encoder_does_not_know_is_an_error(folder: Path) -> N
     path.write_text(json.dumps(table), encoding="utf-8")
     parser = Parser.load(folder)
     with pytest.raises(HeadspanError, match="subword number 1000000; the encoder has 60 subwords"):
-        parser(WORDS)
+        parser.parse_words(WORDS)
 
 
 def test_links_out_of_the_folder_are_refused(folder: Path, tmp_path: Path) -> None:
@@ -298,7 +298,7 @@ def test_links_within_the_hubs_cache_are_followed(folder: Path, tmp_path: Path) 
     for name in FILES:
         shutil.copy(folder / name, blobs / f"blob-{name}")
         (snapshot / name).symlink_to(f"../../blobs/blob-{name}")
-    assert Parser.load(snapshot)(WORDS) == Parser.load(folder)(WORDS)
+    assert Parser.load(snapshot).parse_words(WORDS) == Parser.load(folder).parse_words(WORDS)
     (blobs / "blob-config.json").unlink()
     (blobs / "blob-config.json").symlink_to(folder / "config.json")
     refused(snapshot, "is a link to")
@@ -314,7 +314,7 @@ def test_names_in_a_configuration_are_never_followed(
         raise AssertionError("it asked the network")
 
     monkeypatch.setattr(socket.socket, "connect", connect)
-    expected = Parser.load(folder)(WORDS)
+    expected = Parser.load(folder).parse_words(WORDS)
     for name in (
         "/etc/passwd",
         "../../secret",
@@ -325,7 +325,7 @@ def test_names_in_a_configuration_are_never_followed(
         change(folder / "config.json", "model", "encoder", "name", value=name)
         change(folder / "config.json", "encoder", "_name_or_path", value=name)
         change(folder / "config.json", "encoder", "auto_map", value={"AutoModel": "evil.Model"})
-        assert Parser.load(folder)(WORDS) == expected
+        assert Parser.load(folder).parse_words(WORDS) == expected
 
 
 TINY = {
@@ -347,8 +347,8 @@ def test_encoders_of_transformers_are_saved_and_loaded(
     )  # fmt: skip
     made.save(tmp_path / "made")
     loaded = Parser.load(tmp_path / "made")
-    assert loaded(WORDS) == made(WORDS)
-    assert loaded(WORDS * 30) == made(WORDS * 30)  # in several windows
+    assert loaded.parse_words(WORDS) == made.parse_words(WORDS)
+    assert loaded.parse_words(WORDS * 30) == made.parse_words(WORDS * 30)  # in several windows
     change(tmp_path / "made" / "config.json", "tokenizer", "window", value=10**6)
     refused(tmp_path / "made", "at a time")
 
@@ -418,7 +418,7 @@ def test_claiming_huge_scores_takes_no_memory(folder: Path) -> None:
 def test_a_saved_model_parses_the_same(folder: Path, tmp_path: Path) -> None:
     parser = Parser.load(folder)
     parser.save(tmp_path / "again")
-    assert Parser.load(tmp_path / "again")(WORDS) == parser(WORDS)
+    assert Parser.load(tmp_path / "again").parse_words(WORDS) == parser.parse_words(WORDS)
     assert (
         json.loads((tmp_path / "again" / "config.json").read_text(encoding="utf-8"))["format"]
         == FORMAT

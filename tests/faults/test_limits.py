@@ -157,13 +157,13 @@ def parser(model: Path, monkeypatch: pytest.MonkeyPatch) -> Parser:  # noqa: F81
 
 
 def test_a_parser_refuses_sentences_that_are_too_long(parser: Parser) -> None:
-    assert len(parser(["x"] * 20)) == 20
+    assert len(parser.parse_words(["x"] * 20)) == 20
     with pytest.raises(HeadspanError, match="sentence 1 has 21 words; at most 20 are parsed"):
-        parser(["x"] * 21)
+        parser.parse_words(["x"] * 21)
     with pytest.raises(HeadspanError, match="sentence 3 has 22 words"):
-        list(parser.pipe([["x"], ["y"], ["x"] * 22]))
+        list(parser.parse_stream([["x"], ["y"], ["x"] * 22]))
     with pytest.raises(HeadspanError, match=r"a sentence has 11 words; .* 10 at most"):
-        parser(["x"] * 11, k=2)
+        parser.parse_words(["x"] * 11, k=2)
 
 
 @pytest.mark.parametrize(
@@ -187,9 +187,9 @@ def test_structures_with_dense_scores_refuse_shorter_sentences(
     monkeypatch.setattr(limits, "LONGEST_DENSE", 10)
     settings = config(treebank, model={"structure": structure, "decoder": decoder})
     parser = Trainer(settings, tmp_path).parser
-    assert len(parser(["x"] * 10)) == 10
+    assert len(parser.parse_words(["x"] * 10)) == 10
     with pytest.raises(HeadspanError, match="sentence 1 has 11 words; at most 10 are parsed"):
-        parser(["x"] * 11)
+        parser.parse_words(["x"] * 11)
 
 
 @pytest.mark.parametrize("structure", ["span", "mst", "arc"])

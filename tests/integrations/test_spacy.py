@@ -103,7 +103,7 @@ def test_documents_get_the_trees_and_sentences_of_the_parser(
     assert [s.text.strip() for s in sentences] == [s.text for s in parser.sentences([TEXT])]
     for sentence in sentences:
         words = [token for token in sentence if not token.is_space]
-        parse = parser([token.text for token in words])
+        parse = parser.parse_words([token.text for token in words])
         assert [words.index(t.head) + 1 if t.head != t else 0 for t in words] == list(parse.heads)
         assert [t.dep_.replace("ROOT", "root") for t in words] == list(parse.deprels)
     assert not doc.has_annotation("POS")
@@ -190,7 +190,7 @@ def test_a_model_without_a_segmenter_says_what_to_do(
 
 def test_predicted_tags_are_set_on_request(pipeline: Pipeline, parser: Parser) -> None:
     doc = pipeline(tags=True)("the dog sees a cat .")
-    parse = parser(["the", "dog", "sees", "a", "cat", "."])
+    parse = parser.parse_words(["the", "dog", "sees", "a", "cat", "."])
     assert [token.pos_ for token in doc] == list(parse.upos)
     assert [token.tag_ for token in doc] == list(parse.xpos)
 
@@ -222,7 +222,7 @@ def test_a_model_that_reads_tags_gets_those_of_the_document(
 
 def test_confidences_are_set_on_request(pipeline: Pipeline, parser: Parser) -> None:
     doc = pipeline(confidence=True)("the dog sees a cat .")
-    expected = parser([token.text for token in doc], confidence=True).confidences
+    expected = parser.parse_words([token.text for token in doc], confidence=True).confidences
     assert [token._.head_confidence for token in doc] == pytest.approx(expected)
     long = pipeline(confidence=True, sentences=False)("dog " * 450)
     check(long)

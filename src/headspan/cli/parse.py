@@ -88,7 +88,7 @@ def parse(
     read = chain.from_iterable(sentences(name, segment) for name in inputs)
     tagged = _tagged(read, parser.config.model.embeddings.columns)
     parsed = with_progress(
-        parser.pipe(tagged, confidence=confidence, k=best, retag=retag), "sentences"
+        parser.parse_stream(tagged, confidence=confidence, k=best, retag=retag), "sentences"
     )
     if format == "tree":
         _write_trees(parsed, output, force)
@@ -144,7 +144,7 @@ def evaluate(
             f"{model}: has no segmenter, which --raw needs (train with data.segment)"
         )
     unparsed = parser.sentences([raw_text(treebank)]) if raw else treebank
-    parsed = with_progress(parser.pipe(unparsed, retag=True), "sentences")
+    parsed = with_progress(parser.parse_stream(unparsed, retag=True), "sentences")
     result = scoring.score(
         treebank,
         parsed,

@@ -12,7 +12,7 @@ from spacy.parts_of_speech import IDS
 from spacy.tokens import Doc, Token
 
 from headspan.conllu import Sentence
-from headspan.text.assembly import token_range
+from headspan.conllu.places import token_range
 
 if TYPE_CHECKING:
     from headspan.model.parse_result import Parse
@@ -47,7 +47,7 @@ def segmented_starts(docs: Sequence[Doc], parser: Parser) -> Iterator[Flags]:
     belongs to the sentence before.
     """
     sentences = parser.sentences(doc.text + _SEPARATOR for doc in docs)
-    ranges = (token_range(sentence.tokens[0].misc) for sentence in sentences)
+    ranges = (token_range(sentence.surface_tokens[0].misc) for sentence in sentences)
     positions = np.array([start for start, _ in filter(None, ranges)], dtype=np.int64)
     offset = 0
     for doc in docs:

@@ -98,7 +98,7 @@ def confidences(
     values: list[float] = []
     right: list[bool] = []
     for parsed, gold in zip(
-        parser.pipe(sentences, confidence=True, retag=True), sentences, strict=True
+        parser.parse_stream(sentences, confidence=True, retag=True), sentences, strict=True
     ):
         if parsed.confidences:
             values += parsed.confidences

@@ -293,7 +293,7 @@ class Trainer:
 
     def evaluate(self, sentences: list[Sentence]) -> Evaluation:
         """Score the parser, as users call it, against the original gold trees."""
-        parsed = self.parser.pipe(sentences, retag=True)
+        parsed = self.parser.parse_stream(sentences, retag=True)
         return score(sentences, parsed, punct=self.config.data.punct)
 
     def _save(self) -> None:
