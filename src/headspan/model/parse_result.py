@@ -64,7 +64,7 @@ class Parse(Sentence):
 
     def as_json(self) -> dict[str, Any]:
         """The sentence and its parse, for JSON."""
-        columns = {"upos": self.upos, "xpos": self.xpos, "feats": self.feats}
+        columns = {name: getattr(self, name) for name in ("lemmas", "upos", "xpos", "feats")}
         table: dict[str, Any] = {
             "id": self.sent_id,
             "text": self.text,
