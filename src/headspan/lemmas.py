@@ -77,8 +77,13 @@ def script(form: str, lemma: str) -> str:
 
 
 def scripts(form: str, lemma: str) -> list[str]:
-    """All scripts that make the lemma of the form and keep as much of it as they can."""
-    return [*dict.fromkeys(map(str, _edits(form, lemma))), _WHOLE + lemma]
+    """All scripts that make the lemma of the form and keep as much of it as they can.
+
+    The lemma itself is one of them unless nothing but the case has to change.
+    """
+    edits = dict.fromkeys(_edits(form, lemma))
+    whole = [_WHOLE + lemma] * all(edit.cost for edit in edits)
+    return [*map(str, edits), *whole]
 
 
 def apply(script: str, form: str) -> str:
@@ -115,9 +120,10 @@ def learn_scripts(pairs: Mapping[tuple[str, str], int]) -> list[str]:
                 fitting[candidate].append(pair)
     left = set(pairs)
 
-    def entry(candidate: str) -> tuple[int, int, int, str]:
+    def entry(candidate: str) -> tuple[int, int, bool, int, str]:
         rest = fitting[candidate] = [pair for pair in fitting[candidate] if pair in left]
-        return -len(rest), -sum(pairs[pair] for pair in rest), len(candidate), candidate
+        words, is_whole = sum(pairs[pair] for pair in rest), candidate.startswith(_WHOLE)
+        return -len(rest), -words, is_whole, len(candidate), candidate
 
     queue = [entry(candidate) for candidate in fitting]
     heapq.heapify(queue)
