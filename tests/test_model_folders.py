@@ -24,15 +24,28 @@ from headspan.nn.network import Network
 from headspan.nn.pretrained import empty_encoder, encoder_table
 from headspan.plumbing.errors import HeadspanError
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "fuzz"))
+
+from targets.golden import write_whole_model
+
 MODELS = Path(__file__).parent / "golden" / "models"
 GOLDEN = sorted(path for path in MODELS.glob("v*") if path.is_dir())
 WORDS = ["the", "dog", "sees", "a", "cat", "."]
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model with every part that a folder can have: the golden one, with lemmas as well."""
+    folder = tmp_path_factory.mktemp("whole") / "model"
+    write_whole_model(folder)
+    assert {path.name for path in folder.iterdir()} == set(FILES)
+    return folder
+
+
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A copy of the golden model that a test may break."""
-    return Path(shutil.copytree(MODELS / f"v{FORMAT}", tmp_path / "model"))
+def folder(whole: Path, tmp_path: Path) -> Path:
+    """A copy of that model that a test may break."""
+    return Path(shutil.copytree(whole, tmp_path / "model"))
 
 
 def change(path: Path, *keys: str, value: Any) -> None:
@@ -199,14 +212,14 @@ JSON = {
 
 
 @pytest.mark.parametrize("text", JSON.values(), ids=JSON.keys())
-def test_bad_json_is_refused(folder: Path, text: str) -> None:
+def test_bad_json_is_refused(folder: Path, whole: Path, text: str) -> None:
     (folder / "config.json").write_bytes(text.encode(errors="surrogateescape"))
     refused(folder)
-    for name in ("vocabularies.json", "segmenter.json", "tokenizer.json"):
-        shutil.copy(MODELS / f"v{FORMAT}" / "config.json", folder / "config.json")
+    for name in ("vocabularies.json", "segmenter.json", "tokenizer.json", "lemmas.json"):
+        shutil.copy(whole / "config.json", folder / "config.json")
         (folder / name).write_bytes(text.encode(errors="surrogateescape"))
         refused(folder)
-        shutil.copy(MODELS / f"v{FORMAT}" / name, folder / name)
+        shutil.copy(whole / name, folder / name)
 
 
 @pytest.mark.parametrize(
@@ -241,6 +254,14 @@ def test_bad_json_is_refused(folder: Path, text: str) -> None:
         ("segmenter.json", ["sizes", "width"], 10**9, "sizes"),
         ("segmenter.json", ["multiwords", "seen"], {"a": ["b\n", "c"]}, "multiword"),
         ("segmenter.json", ["spaced"], [["Lu"]], "pairs"),
+        ("vocabularies.json", ["tags", "lemmas"], ["l0-0+0:", "l0-0+9:", "=be"], "is no script"),
+        ("vocabularies.json", ["tags", "lemmas"], ["l0-0+0:", "=\ud800", "=be"], "no file can hold"),
+        ("vocabularies.json", ["tags", "lemmas"], ["l0-0+0:"] * 3, "a name twice"),
+        ("vocabularies.json", ["tags", "lemmas"], ["=be"], "has the shape"),
+        ("lemmas.json", ["dictionary"], 10**30, "expected a dictionary"),
+        ("lemmas.json", ["dictionary", "NOUN"], {"dogs": "d" * 10**6}, "at most 100 characters"),
+        ("lemmas.json", ["dictionary", "NOUN"], {"dogs": "a\nb"}, "a file can hold"),
+        ("lemmas.json", ["code"], "x", "expected a dictionary"),
     ],
 )  # fmt: skip
 def test_false_sizes_and_vocabularies_are_refused(

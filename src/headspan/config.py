@@ -29,6 +29,7 @@ from headspan.treebank_conventions import Punct
 
 _T = TypeVar("_T")
 TagColumn: TypeAlias = Literal["upos", "xpos", "feats"]
+PredictedColumn: TypeAlias = Literal["upos", "xpos", "feats", "lemmas"]
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,8 @@ class EmbeddingsConfig:
 class TaggerConfig:
     """Columns that the network predicts besides the tree; without columns there is no tagger."""
 
-    columns: tuple[TagColumn, ...] = ()
+    columns: tuple[PredictedColumn, ...] = ()
+    """Lemmas are predicted as scripts that make them of the forms."""
     size: int = 256
     as_input: bool = True
     """The parser sees the predicted tags, as embeddings of size `embeddings.tags`."""
@@ -234,7 +236,7 @@ def _checked(hint: Any, value: Any, where: str, key: str) -> Any:
             count = len(get_args(hint))
             raise HeadspanError(f"{where}: {key} is {shown(value)}; expected {count} values")
         items = tuple(_checked(kind, item, where, key) for item in value)
-        if kind is TagColumn and len(set(items)) < len(items):
+        if kind in (TagColumn, PredictedColumn) and len(set(items)) < len(items):
             raise HeadspanError(f"{where}: {key} is {shown(value)}; expected each column once")
         return items
     if type(value) is not hint and not (hint is float and type(value) is int):

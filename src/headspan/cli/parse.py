@@ -76,7 +76,8 @@ def parse(
 ) -> None:
     """Parse text or treebanks.
 
-    The parser fills in HEAD and DEPREL, and empty tag columns that the model predicts. Comments,
+    The parser fills in HEAD and DEPREL, and empty columns of tags and lemmas that the model
+    predicts. Comments,
     multiword tokens, empty nodes and all other columns are kept.
     """
     if best > 1 and format != "json":
@@ -129,7 +130,8 @@ def evaluate(
 ) -> None:
     """Parse the words or the raw text of a treebank, and score the result against its trees.
 
-    Tags that the model predicts are predicted and scored, too. `--raw --punct keep --subtypes
+    Tags and lemmas that the model predicts are predicted and scored, too; those that it does not
+    predict have no score (–, in JSON null). `--raw --punct keep --subtypes
     strip` computes the scores of the CoNLL 2018 shared task.
     """
     from headspan import scoring
@@ -151,6 +153,7 @@ def evaluate(
         punct=punct or parser.config.data.punct,
         subtypes=subtypes,
         names=(gold, model),
+        predicted=parser.config.model.tagger.columns,
     )
     if json_:
         print(json.dumps(report.as_json(result), ensure_ascii=False, indent=2))

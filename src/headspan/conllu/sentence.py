@@ -287,7 +287,7 @@ class Sentence(Sequence[Token], Remembering):
 
     def as_json(self) -> dict[str, Any]:
         """The sentence as plain values for JSON, a list per column; a missing head is None."""
-        tags = {"upos": self.upos, "xpos": self.xpos, "feats": self.feats}
+        tags = {name: getattr(self, name) for name in ("lemmas", "upos", "xpos", "feats")}
         return {
             "id": self.sent_id,
             "text": self.text,

@@ -249,15 +249,14 @@ class Parser:
         constraints: Sequence[Constraints | None] | None = None,
         retag: bool = False,
     ) -> list[Parse]:
-        """The sentences with HEAD and DEPREL filled in, and tags where the model has them.
+        """The sentences with HEAD and DEPREL filled in, and tags and lemmas if the model has them.
 
         confidence: also give the probability of every arc. k: also give the k best trees.
         constraints: for every sentence what its trees must and must not contain, or None; a
         constrained sentence gets a projective tree unless the structure is `mst`. Sentences of more
         than 400 words take no constraints, and get no confidences if the structure is `span` or
-        `mst`. retag: predict
-        tags even where a sentence has them. All else stays. Raises HeadspanError for a sentence of
-        more than 2,000 words.
+        `mst`. retag: predict tags and lemmas even where a sentence has them. All else stays. Raises
+        HeadspanError for a sentence of more than 2,000 words.
         """
         if isinstance(sentences, str | Sentence):
             raise HeadspanError(
@@ -346,13 +345,14 @@ class Parser:
             yield self._result(tagged, output, b, as_it_is=constraint is not None)
 
     def _tagged(self, sentence: Sentence, output: Output, b: int, *, retag: bool) -> Sentence:
-        columns: dict[str, list[str]] = {}
-        for (column, vocabulary), tags in zip(
-            self.vocabularies.tags.items(), output.tags, strict=True
-        ):
-            if retag or all(tag == "_" for tag in getattr(sentence, column)):
-                columns[column] = vocabulary.names_of(tags[b, : len(sentence)])
-        return sentence.with_tags(**columns) if columns else sentence
+        numbers = {
+            column: tags[b, : len(sentence)]
+            for column, tags in zip(self.vocabularies.tags, output.tags, strict=True)
+            if retag or all(tag == "_" for tag in getattr(sentence, column))
+        }
+        if not numbers:
+            return sentence
+        return sentence.with_tags(**self.vocabularies.predicted(sentence, numbers))
 
     def _result(self, sentence: Sentence, output: Output, b: int, *, as_it_is: bool) -> Parse:
         n = len(sentence)

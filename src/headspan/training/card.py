@@ -20,7 +20,9 @@ def model_card(config: Config, epoch: EpochDone, training_set: TrainingSet) -> s
     inputs += ["words"] * bool(model.embeddings.words)
     inputs += ["characters"] * bool(model.embeddings.characters)
     inputs += [column.upper() for column in model.embeddings.columns]
-    outputs = ["heads and relations", *(column.upper() for column in model.tagger.columns)]
+    names = {"lemmas": "LEMMA"}
+    columns = (names.get(column, column.upper()) for column in model.tagger.columns)
+    outputs = ["heads and relations", *columns]
     punctuation = "counted" if config.data.punct == "keep" else f"left out ({config.data.punct})"
     return f"""\
 ---

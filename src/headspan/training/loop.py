@@ -100,6 +100,8 @@ class Trainer:
         )
         if not self.training_set.sentences:
             raise HeadspanError(f"{config.data.train}: no sentence is left to learn from")
+        if "lemmas" in config.model.tagger.columns:
+            _check_lemmas(config, self.training_set.sentences)
         self.parser = self._new_parser()
         self.costs = [self.parser.cost(s) for s in self.training_set.sentences]
         self.optimizer = self._new_optimizer()
@@ -341,6 +343,14 @@ def _check_trees(config: Config) -> None:
         raise HeadspanError(
             f"model.labels_from is 'spans', but a subtree under model.structure '{name}' need not "
             "be a span; expected words"
+        )
+
+
+def _check_lemmas(config: Config, sentences: Sequence[Sentence]) -> None:
+    """Raise HeadspanError if there are no lemmas to learn."""
+    if all(lemma == "_" for sentence in sentences for lemma in sentence.lemmas):
+        raise HeadspanError(
+            f"{config.data.train}: has no lemmas, but model.tagger.columns names them"
         )
 
 
