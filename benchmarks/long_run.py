@@ -58,7 +58,7 @@ def run(parser: Parser, text: str, words: int, every: int) -> Iterator[Sample]:
     started = time.perf_counter()
     yield Sample(0, 0.0, resident())
     with Path(os.devnull).open("wb") as nowhere:
-        for parse in parser.pipe(parser.sentences(repeat(text))):
+        for parse in parser.parse_stream(parser.sentences(repeat(text))):
             conllu.write([parse], nowhere)
             done += len(parse)
             if done - sampled >= every or done >= words:

@@ -34,6 +34,7 @@ NAMES = {
     **{name: name.capitalize() for name in ("tokens", "words", "sentences")},
     **{name: name.upper() for name in ("upos", "xpos", "uas", "las", "clas")},
     "ufeats": "UFeats",
+    "lemmas": "Lemmas",
 }
 
 
@@ -43,11 +44,11 @@ def domain(sentence: Sentence) -> str:
 
 
 def from_words(parser: Parser, gold: Sequence[Sentence]) -> Evaluation:
-    return evaluation(gold, parser.pipe(gold, retag=True))
+    return evaluation(gold, parser.parse_stream(gold, retag=True))
 
 
 def from_text(parser: Parser, gold: Sequence[Sentence]) -> Evaluation:
-    return evaluation(gold, parser.pipe(parser.sentences([raw_text(gold)])))
+    return evaluation(gold, parser.parse_stream(parser.sentences([raw_text(gold)])))
 
 
 def evaluation(gold: Sequence[Sentence], parsed: Iterable[Sentence]) -> Evaluation:
@@ -72,11 +73,16 @@ def card(
     size: int,
     gold: dict[str, dict[str, float]],
     raw: dict[str, dict[str, float]],
+    names: tuple[Sequence[str], Sequence[str]],
     calibration: float,
     history: Sequence[dict[str, float]],
 ) -> str:
     """The card in Markdown, with the header that the Hugging Face hub reads."""
     t = parser.config.training
+    lemmas = "lemmas" in parser.config.model.tagger.columns
+    outputs = f"{'lemmas, ' if lemmas else ''}UPOS, XPOS, FEATS"
+    tags = "tags, lemmas" if lemmas else "tags"
+    missing = "Enhanced dependencies" if lemmas else "Lemmas and enhanced dependencies"
     trained = ""
     if history:
         best = max(history, key=lambda entry: (entry["dev_las"], entry["epoch"]))
@@ -98,7 +104,7 @@ tags: [dependency-parsing, part-of-speech, universal-dependencies]
 
 # The English model of headspan
 
-This model turns raw text into sentences, tokens, multiword tokens, UPOS, XPOS, FEATS and dependency
+This model turns raw text into sentences, tokens, multiword tokens, {outputs} and dependency
 trees of Universal Dependencies, with calibrated confidences. It has {size / 1e6:.0f} MB: tables in
 int8, other weights in float16; all computation is in float32.
 
@@ -107,12 +113,13 @@ import headspan
 
 parser = headspan.load()
 for sentence in parser("Time flies like an arrow. Don't panic!", confidence=True):
-    print(sentence.forms, sentence.heads, sentence.deprels)
+    for token in sentence:
+        print(token.text, token.upos, token.deprel, token.head, token.confidence)
 ```
 
 ## Data and licences
 
-- Trees, tags and segmentation: UD English EWT 2.16, training part (weblogs, newsgroups, e-mail,
+- Trees, {tags} and segmentation: UD English EWT 2.16, training part (weblogs, newsgroups, e-mail,
   reviews, questions and answers from the web), CC BY-SA 4.0. The model is therefore under
   CC BY-SA 4.0, too.
 - Encoder: all-MiniLM-L6-v2 (sentence-transformers; lower-cased, 6 layers of 384), Apache-2.0, from
@@ -129,11 +136,11 @@ input. Seed {t.seed}, {t.epochs} epochs, headspan {__version__}, torch {torch.__
 UD English EWT 2.16, test, scored once, as in the CoNLL 2018 evaluation (`udtools`), by
 `python benchmarks/model_card.py`. From the treebank's own words:
 
-{markdown(["", *map(NAMES.get, GOLD)], rows_of(gold, GOLD))}
+{markdown(["", *map(NAMES.get, names[0])], rows_of(gold, names[0]))}
 
 From raw text:
 
-{markdown(["", *map(NAMES.get, RAW)], rows_of(raw, RAW))}
+{markdown(["", *map(NAMES.get, names[1])], rows_of(raw, names[1]))}
 
 Arc confidences: expected calibration error {calibration:.2%} (ten bins), temperature
 {parser.temperature} fitted on dev.
@@ -149,7 +156,7 @@ Arc confidences: expected calibration error {calibration:.2%} (ten bins), temper
 - Non-projective arcs are restored from projective trees and are right less often than others.
 - Confidences are about heads, not about relations or segmentation, and are calibrated on text
   like the treebank's.
-- Lemmas and enhanced dependencies are not predicted.
+- {missing} are not predicted.
 """
 
 
@@ -168,11 +175,13 @@ def main() -> None:
         f"{name} ({text})": [s for s in test if domain(s) == name] for name, text in DOMAINS.items()
     }
     groups = {name: group for name, group in groups.items() if group}
-    gold = {name: figures(from_words(parser, group), GOLD) for name, group in groups.items()}
-    raw = {name: figures(from_text(parser, group), RAW) for name, group in groups.items()}
+    more = [c for c in parser.config.model.tagger.columns if c == "lemmas"]
+    in_gold, in_raw = [*GOLD, *more], [*RAW, *more]
+    gold = {name: figures(from_words(parser, group), in_gold) for name, group in groups.items()}
+    raw = {name: figures(from_text(parser, group), in_raw) for name, group in groups.items()}
     error = expected_calibration_error(*confidences(parser, test))
-    table("from words", ["", *map(NAMES.get, GOLD)], rows_of(gold, GOLD))
-    table("from raw text", ["", *map(NAMES.get, RAW)], rows_of(raw, RAW))
+    table("from words", ["", *map(NAMES.get, in_gold)], rows_of(gold, in_gold))
+    table("from raw text", ["", *map(NAMES.get, in_raw)], rows_of(raw, in_raw))
     print(f"\nexpected calibration error: {error:.2%}")
     write_json(chosen.json, {"words": gold, "raw text": raw, "calibration error": error})
     if chosen.write:
@@ -181,7 +190,7 @@ def main() -> None:
             lines = needed(chosen.log).read_text(encoding="utf-8").splitlines()
             history = [json.loads(line) for line in lines]
         size = (folder / WEIGHTS).stat().st_size
-        text = card(parser, size, gold, raw, error, history)
+        text = card(parser, size, gold, raw, (in_gold, in_raw), error, history)
         with open_output(folder / CARD, overwrite=True) as stream:
             stream.write(text.encode())
         print(f"\nwrote {folder / CARD}")

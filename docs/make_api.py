@@ -77,13 +77,14 @@ def _class(name: str, thing: type) -> Iterator[str]:
         if fields:
             yield f"Fields: {', '.join(fields)}.\n"
     for method, value in vars(thing).items():
-        if method.startswith("_"):
+        if method.startswith("_") and method != "__call__":
             continue
         function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
         if not isinstance(function, FunctionType) or not function.__doc__:
             continue
         call = "" if isinstance(value, property) else _signature(function)
-        yield f"- `.{method}{call}`: {_first(function)}"
+        name = "" if method == "__call__" else f".{method}"
+        yield f"- `{name}{call}`: {_first(function)}"
     yield ""
 
 

@@ -24,7 +24,7 @@ def retokenized(sentences: list[Sentence], rng: random.Random) -> list[Sentence]
     """The same characters, in places with other boundaries, and mostly right annotation."""
     tokens: list[SystemToken] = []
     for number, sentence in enumerate(sentences):
-        for token in sentence.tokens:
+        for token in sentence.surface_tokens:
             words = [
                 (sentence.forms[k - 1], (number, k)) for k in range(token.first, token.last + 1)
             ]

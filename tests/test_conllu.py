@@ -82,7 +82,7 @@ def test_a_sentence_holds_all_columns_and_lines() -> None:
         EmptyNode(4, 1, ("gros", "_", "ADJ", "_", "_", "_", "_", "5:amod", "_")),
     )
     assert sentence.enhanced[0] == (("2", "nsubj"), ("4.1", "nsubj"))
-    assert [t.form for t in sentence.tokens] == ["Il", "parle", "du", "chat", "."]
+    assert [t.form for t in sentence.surface_tokens] == ["Il", "parle", "du", "chat", "."]
     assert sentence.sent_id == "s1"
     assert sentence.text == "Il parle du chat."
     assert conllu.to_text([sentence]) == DU

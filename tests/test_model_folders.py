@@ -24,15 +24,28 @@ from headspan.nn.network import Network
 from headspan.nn.pretrained import empty_encoder, encoder_table
 from headspan.plumbing.errors import HeadspanError
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "fuzz"))
+
+from targets.golden import write_whole_model
+
 MODELS = Path(__file__).parent / "golden" / "models"
 GOLDEN = sorted(path for path in MODELS.glob("v*") if path.is_dir())
 WORDS = ["the", "dog", "sees", "a", "cat", "."]
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model with every part that a folder can have: the golden one, with lemmas as well."""
+    folder = tmp_path_factory.mktemp("whole") / "model"
+    write_whole_model(folder)
+    assert {path.name for path in folder.iterdir()} == set(FILES)
+    return folder
+
+
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A copy of the golden model that a test may break."""
-    return Path(shutil.copytree(MODELS / f"v{FORMAT}", tmp_path / "model"))
+def folder(whole: Path, tmp_path: Path) -> Path:
+    """A copy of that model that a test may break."""
+    return Path(shutil.copytree(whole, tmp_path / "model"))
 
 
 def change(path: Path, *keys: str, value: Any) -> None:
@@ -199,14 +212,14 @@ JSON = {
 
 
 @pytest.mark.parametrize("text", JSON.values(), ids=JSON.keys())
-def test_bad_json_is_refused(folder: Path, text: str) -> None:
+def test_bad_json_is_refused(folder: Path, whole: Path, text: str) -> None:
     (folder / "config.json").write_bytes(text.encode(errors="surrogateescape"))
     refused(folder)
-    for name in ("vocabularies.json", "segmenter.json", "tokenizer.json"):
-        shutil.copy(MODELS / f"v{FORMAT}" / "config.json", folder / "config.json")
+    for name in ("vocabularies.json", "segmenter.json", "tokenizer.json", "lemmas.json"):
+        shutil.copy(whole / "config.json", folder / "config.json")
         (folder / name).write_bytes(text.encode(errors="surrogateescape"))
         refused(folder)
-        shutil.copy(MODELS / f"v{FORMAT}" / name, folder / name)
+        shutil.copy(whole / name, folder / name)
 
 
 @pytest.mark.parametrize(
@@ -241,6 +254,14 @@ def test_bad_json_is_refused(folder: Path, text: str) -> None:
         ("segmenter.json", ["sizes", "width"], 10**9, "sizes"),
         ("segmenter.json", ["multiwords", "seen"], {"a": ["b\n", "c"]}, "multiword"),
         ("segmenter.json", ["spaced"], [["Lu"]], "pairs"),
+        ("vocabularies.json", ["tags", "lemmas"], ["l0-0+0:", "l0-0+9:", "=be"], "is no script"),
+        ("vocabularies.json", ["tags", "lemmas"], ["l0-0+0:", "=\ud800", "=be"], "no file can hold"),
+        ("vocabularies.json", ["tags", "lemmas"], ["l0-0+0:"] * 3, "a name twice"),
+        ("vocabularies.json", ["tags", "lemmas"], ["=be"], "has the shape"),
+        ("lemmas.json", ["dictionary"], 10**30, "expected a dictionary"),
+        ("lemmas.json", ["dictionary", "NOUN"], {"dogs": "d" * 10**6}, "at most 100 characters"),
+        ("lemmas.json", ["dictionary", "NOUN"], {"dogs": "a\nb"}, "a file can hold"),
+        ("lemmas.json", ["code"], "x", "expected a dictionary"),
     ],
 )  # fmt: skip
 def test_false_sizes_and_vocabularies_are_refused(
@@ -257,7 +278,7 @@ def test_a_subword_that_the_encoder_does_not_know_is_an_error(folder: Path) -> N
     path.write_text(json.dumps(table), encoding="utf-8")
     parser = Parser.load(folder)
     with pytest.raises(HeadspanError, match="subword number 1000000; the encoder has 60 subwords"):
-        parser(WORDS)
+        parser.parse_words(WORDS)
 
 
 def test_links_out_of_the_folder_are_refused(folder: Path, tmp_path: Path) -> None:
@@ -298,7 +319,7 @@ def test_links_within_the_hubs_cache_are_followed(folder: Path, tmp_path: Path) 
     for name in FILES:
         shutil.copy(folder / name, blobs / f"blob-{name}")
         (snapshot / name).symlink_to(f"../../blobs/blob-{name}")
-    assert Parser.load(snapshot)(WORDS) == Parser.load(folder)(WORDS)
+    assert Parser.load(snapshot).parse_words(WORDS) == Parser.load(folder).parse_words(WORDS)
     (blobs / "blob-config.json").unlink()
     (blobs / "blob-config.json").symlink_to(folder / "config.json")
     refused(snapshot, "is a link to")
@@ -314,7 +335,7 @@ def test_names_in_a_configuration_are_never_followed(
         raise AssertionError("it asked the network")
 
     monkeypatch.setattr(socket.socket, "connect", connect)
-    expected = Parser.load(folder)(WORDS)
+    expected = Parser.load(folder).parse_words(WORDS)
     for name in (
         "/etc/passwd",
         "../../secret",
@@ -325,7 +346,7 @@ def test_names_in_a_configuration_are_never_followed(
         change(folder / "config.json", "model", "encoder", "name", value=name)
         change(folder / "config.json", "encoder", "_name_or_path", value=name)
         change(folder / "config.json", "encoder", "auto_map", value={"AutoModel": "evil.Model"})
-        assert Parser.load(folder)(WORDS) == expected
+        assert Parser.load(folder).parse_words(WORDS) == expected
 
 
 TINY = {
@@ -347,8 +368,8 @@ def test_encoders_of_transformers_are_saved_and_loaded(
     )  # fmt: skip
     made.save(tmp_path / "made")
     loaded = Parser.load(tmp_path / "made")
-    assert loaded(WORDS) == made(WORDS)
-    assert loaded(WORDS * 30) == made(WORDS * 30)  # in several windows
+    assert loaded.parse_words(WORDS) == made.parse_words(WORDS)
+    assert loaded.parse_words(WORDS * 30) == made.parse_words(WORDS * 30)  # in several windows
     change(tmp_path / "made" / "config.json", "tokenizer", "window", value=10**6)
     refused(tmp_path / "made", "at a time")
 
@@ -418,7 +439,7 @@ def test_claiming_huge_scores_takes_no_memory(folder: Path) -> None:
 def test_a_saved_model_parses_the_same(folder: Path, tmp_path: Path) -> None:
     parser = Parser.load(folder)
     parser.save(tmp_path / "again")
-    assert Parser.load(tmp_path / "again")(WORDS) == parser(WORDS)
+    assert Parser.load(tmp_path / "again").parse_words(WORDS) == parser.parse_words(WORDS)
     assert (
         json.loads((tmp_path / "again" / "config.json").read_text(encoding="utf-8"))["format"]
         == FORMAT

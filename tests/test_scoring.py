@@ -22,6 +22,7 @@ from headspan.scoring import (
     score,
 )
 from headspan.scoring.flat import ScoringError
+from headspan.scoring.report import score_table
 from other_words import retokenized
 
 GOLD = """\
@@ -354,6 +355,29 @@ def test_the_p_value_agrees_with_all_exchanges() -> None:
         shuffles = [total + sign * d for total in shuffles for sign in (1, -1)]
     exact = sum(abs(total) >= observed for total in shuffles) / len(shuffles)
     assert compare(first, second, samples=40_000)["uas"].p == pytest.approx(exact, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "unscored"),
+    [
+        (None, set()),
+        (["upos", "xpos", "feats", "lemmas"], set()),
+        (["upos", "xpos", "feats"], {"lemmas", "blex"}),
+        (["upos", "lemmas"], {"xpos", "ufeats", "alltags", "mlas"}),
+        ([], {"lemmas", "blex", "upos", "xpos", "ufeats", "alltags", "mlas"}),
+    ],
+)
+def test_what_was_not_predicted_has_no_score(
+    predicted: list[str] | None, unscored: set[str]
+) -> None:
+    gold = list(conllu.parse(GOLD))
+    result = score(gold, gold, predicted=predicted)
+    data = as_json(result)
+    assert {metric for metric in METRICS if data[metric] is None} == unscored
+    assert {metric for metric in METRICS if data["counts"][metric] is None} == unscored
+    table = score_table(result)
+    rows = zip(METRICS, table.columns[1].cells, table.columns[4].cells, strict=True)
+    assert {metric for metric, *cells in rows if "–" in cells} == unscored
 
 
 def test_json_has_all_results_and_can_be_serialized() -> None:

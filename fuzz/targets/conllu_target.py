@@ -1,6 +1,7 @@
 """Read bytes as CoNLL-U: they are rejected, or writing gives the same bytes."""
 
 import io
+import json
 from collections.abc import Iterator
 
 from headspan import conllu
@@ -48,7 +49,19 @@ def check(data: bytes) -> None:
     for sentence in sentences:
         assert len(sentence.enhanced) == len(sentence)
         assert isinstance(sentence.text, str)
-        assert sum(token.last - token.first + 1 for token in sentence.tokens) == len(sentence)
+        pieces = sentence.surface_tokens
+        assert sum(token.last - token.first + 1 for token in pieces) == len(sentence)
+        _check_tokens(sentence)
+
+
+def _check_tokens(sentence: conllu.Sentence) -> None:
+    """Every word has all attributes, whatever is in the columns."""
+    assert json.loads(json.dumps(sentence.to_dicts())) == sentence.to_dicts()
+    for token in sentence:
+        assert token in token.subtree
+        assert set(token.children) <= set(sentence[token.span])
+        assert len(token.ancestors) <= len(sentence)
+        assert repr(token).startswith("Token(")
 
 
 def _check_skipping(data: bytes) -> None:

@@ -14,7 +14,7 @@ from headspan.model.folder import CARD, FILES, WEIGHTS
 from headspan.model.parser import Parser
 from headspan.plumbing.errors import HeadspanError
 
-from .golden import FOLDER, check_tree
+from .golden import check_tree, write_whole_model
 
 WORDS = (
     b"null", b"true", b"-1", b"0", b"1e999", b"NaN", b"99999999999999999999", b"[]", b"{}", b'""',
@@ -27,12 +27,12 @@ _NAMES = [name for name in FILES if name != CARD]
 def _made() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="headspan-fuzz-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    shutil.copytree(FOLDER, folder / "model")
+    write_whole_model(folder / "model")
     return folder / "model"
 
 
 _COPY = _made()
-_ORIGINAL = {name: (FOLDER / name).read_bytes() for name in _NAMES}
+_ORIGINAL = {name: (_COPY / name).read_bytes() for name in _NAMES}
 
 
 _HEADER = 8 + int.from_bytes(_ORIGINAL[WEIGHTS][:8], "little")
@@ -60,6 +60,7 @@ def check(data: bytes) -> None:
     try:
         for parse in Parser.load(_COPY)("the dog sees a cat ."):
             check_tree(parse)
+            assert all(parse.lemmas)
     except HeadspanError as error:
         assert len(str(error)) < 2000
     finally:

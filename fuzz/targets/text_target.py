@@ -58,10 +58,12 @@ def _check_tokens(text: str, sentences: list[conllu.Sentence]) -> None:
     """The tokens are the text between white space, at the positions that they state."""
     end = 0
     for sentence in sentences:
-        for token in sentence.tokens:
+        for token in sentence.surface_tokens:
             fields = dict(field.split("=") for field in token.misc.split("|"))
             first, last = map(int, fields["TokenRange"].split(":"))
             assert not text[end:first].strip(), (text, token)
+            assert sentence[token.first - 1].start == first
+            assert sentence[token.last - 1].end == last
             assert len("".join(token.form.split())) == len("".join(text[first:last].split()))
             end = last
     assert not text[end:].strip()

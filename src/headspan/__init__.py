@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headspan.conllu import Sentence as Sentence
+    from headspan.conllu import Token as Token
+    from headspan.model.document import Document as Document
     from headspan.model.parse_result import Parse as Parse
     from headspan.model.parser import Parser as Parser
     from headspan.model.parser import load as load
@@ -13,14 +15,18 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 _HOME = {
+    "Document": "headspan.model.document",
     "HeadspanError": "headspan.plumbing.errors",
     "Parse": "headspan.model.parse_result",
     "Parser": "headspan.model.parser",
     "Sentence": "headspan.conllu",
+    "Token": "headspan.conllu",
     "load": "headspan.model.parser",
 }
 
-__all__ = ["HeadspanError", "Parse", "Parser", "Sentence", "__version__", "load"]
+__all__ = [
+    "Document", "HeadspanError", "Parse", "Parser", "Sentence", "Token", "__version__", "load",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -29,6 +29,7 @@ from headspan.treebank_conventions import Punct
 
 _T = TypeVar("_T")
 TagColumn: TypeAlias = Literal["upos", "xpos", "feats"]
+PredictedColumn: TypeAlias = Literal["upos", "xpos", "feats", "lemmas"]
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,8 @@ class EmbeddingsConfig:
 class TaggerConfig:
     """Columns that the network predicts besides the tree; without columns there is no tagger."""
 
-    columns: tuple[TagColumn, ...] = ()
+    columns: tuple[PredictedColumn, ...] = ()
+    """Lemmas are predicted as scripts that make them of the forms."""
     size: int = 256
     as_input: bool = True
     """The parser sees the predicted tags, as embeddings of size `embeddings.tags`."""
@@ -102,7 +104,7 @@ class ModelConfig:
     loss: Annotated[str, LOSSES] = "max-margin"
     """The loss on trees: a name from the registry of losses."""
     decoder: Literal["best", "minimum-risk"] = "best"
-    """The tree with the highest score, or the one with the most right heads to be expected."""
+    """The tree with the highest score, or with the highest expected number of right heads."""
     labels_from: Literal["words", "spans"] = "words"
     """Relations from the words of an arc, or from their headed spans (the paper's footnote)."""
     lstm_layers: int = 3
@@ -114,6 +116,11 @@ class ModelConfig:
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     embeddings: EmbeddingsConfig = field(default_factory=EmbeddingsConfig)
     tagger: TaggerConfig = field(default_factory=TaggerConfig)
+
+    @property
+    def minimum_risk(self) -> bool:
+        """Whether the decoder minimises risk."""
+        return self.decoder == "minimum-risk"
 
 
 @dataclass(frozen=True)
@@ -229,7 +236,7 @@ def _checked(hint: Any, value: Any, where: str, key: str) -> Any:
             count = len(get_args(hint))
             raise HeadspanError(f"{where}: {key} is {shown(value)}; expected {count} values")
         items = tuple(_checked(kind, item, where, key) for item in value)
-        if kind is TagColumn and len(set(items)) < len(items):
+        if kind in (TagColumn, PredictedColumn) and len(set(items)) < len(items):
             raise HeadspanError(f"{where}: {key} is {shown(value)}; expected each column once")
         return items
     if type(value) is not hint and not (hint is float and type(value) is int):

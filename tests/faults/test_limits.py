@@ -15,6 +15,7 @@ from corpus.conftest import model  # noqa: F401 (a fixture)
 from headspan import HeadspanError, conllu
 from headspan.conllu import Sentence
 from headspan.model.parser import Parser
+from headspan.nn import piece_scores
 from headspan.plumbing import limits
 from headspan.render import arcs_svg, draw_spans, draw_tree, spans_svg
 from headspan.training.loop import Trainer
@@ -156,27 +157,54 @@ def parser(model: Path, monkeypatch: pytest.MonkeyPatch) -> Parser:  # noqa: F81
 
 
 def test_a_parser_refuses_sentences_that_are_too_long(parser: Parser) -> None:
-    assert len(parser(["x"] * 20)) == 20
+    assert len(parser.parse_words(["x"] * 20)) == 20
     with pytest.raises(HeadspanError, match="sentence 1 has 21 words; at most 20 are parsed"):
-        parser(["x"] * 21)
+        parser.parse_words(["x"] * 21)
     with pytest.raises(HeadspanError, match="sentence 3 has 22 words"):
-        list(parser.pipe([["x"], ["y"], ["x"] * 22]))
+        list(parser.parse_stream([["x"], ["y"], ["x"] * 22]))
     with pytest.raises(HeadspanError, match=r"a sentence has 11 words; .* 10 at most"):
-        parser(["x"] * 11, k=2)
+        parser.parse_words(["x"] * 11, k=2)
 
 
-@pytest.mark.parametrize("structure", ["joint", "mean-field"])
+@pytest.mark.parametrize(
+    ("structure", "decoder"),
+    [
+        ("joint", "best"),
+        ("mean-field", "best"),
+        ("sibling", "best"),
+        ("split-sibling", "best"),
+        ("span", "minimum-risk"),
+        ("mst", "minimum-risk"),
+    ],
+)
 def test_structures_with_dense_scores_refuse_shorter_sentences(
+    treebank: Path,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    structure: str,
+    decoder: str,
+) -> None:
+    monkeypatch.setattr(limits, "LONGEST_DENSE", 10)
+    settings = config(treebank, model={"structure": structure, "decoder": decoder})
+    parser = Trainer(settings, tmp_path).parser
+    assert len(parser.parse_words(["x"] * 10)) == 10
+    with pytest.raises(HeadspanError, match="sentence 1 has 11 words; at most 10 are parsed"):
+        parser.parse_words(["x"] * 11)
+
+
+@pytest.mark.parametrize("structure", ["span", "mst", "arc"])
+def test_long_sentences_have_no_confidences_if_those_take_much_memory(
     treebank: Path,  # noqa: F811
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     structure: str,
 ) -> None:
     monkeypatch.setattr(limits, "LONGEST_DENSE", 10)
+    monkeypatch.setattr(piece_scores, "MOST_DENSE", 10)
     parser = Trainer(config(treebank, model={"structure": structure}), tmp_path).parser
-    assert len(parser(["x"] * 10)) == 10
-    with pytest.raises(HeadspanError, match="sentence 1 has 11 words; at most 10 are parsed"):
-        parser(["x"] * 11)
+    short, long = parser.parse([["x"] * 10, ["x"] * 11], confidence=True)
+    assert len(short.confidences) == 10
+    assert len(long.confidences) == (11 if structure == "arc" else 0)
 
 
 def test_training_leaves_long_sentences_out(

@@ -46,7 +46,7 @@ def calls(parser: Parser, sentences: list[Sentence]) -> dict[str, Callable[[], A
     long = Sentence.from_words(["the", "dog", "sees"] * 60)  # row by row
     return {
         "parse": lambda: parser.parse(sentences),
-        "pipe": lambda: list(parser.pipe(iter(sentences), retag=True)),
+        "pipe": lambda: list(parser.parse_stream(iter(sentences), retag=True)),
         "text": lambda: parser(text),
         "confidence": lambda: parser.parse(sentences, confidence=True, k=3),
         "constraints": lambda: parser.parse(sentences, constraints=constraints),

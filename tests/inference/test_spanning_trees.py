@@ -7,10 +7,19 @@ import numpy as np
 import pytest
 import torch
 
-from headspan.inference import Constraints, NoTreeError, ScoresError, arc, spanning_tree
+from headspan.inference import (
+    Constraints,
+    NoTreeError,
+    ScoresError,
+    Structure,
+    arc,
+    spanning_tree,
+)
 from headspan.inference.algebra import LOG_SUM, MAXIMUM
+from headspan.inference.structures.spanning_tree import SpanningTree
 from headspan.inference.structures.spanning_tree.recurrence import inside
 
+from . import classics
 from .brute_force import all_trees, arc_score, is_projective, is_tree
 
 NEVER = -np.inf
@@ -128,7 +137,7 @@ def test_sums_where_arcs_are_few(backend: Any) -> None:
 @pytest.mark.parametrize("n", [20, 60])
 @pytest.mark.parametrize("scale", [1.0, 30.0, 1e4])
 def test_marginals_hold_together_at_every_scale(n: int, scale: float) -> None:
-    """Heads of a word add up to 1, one word is the root, and shifted scores give the same."""
+    """Heads of a word add up to 1, one word is the root, and a sentence read backwards gives the same."""
     scores = scale * np.random.default_rng(n).normal(size=(n + 1, n + 1))
     found = spanning_tree.marginals(scores)
     np.testing.assert_allclose(found.arcs[:, 1:].sum(0), 1, atol=1e-11)
@@ -224,3 +233,33 @@ def test_samples_with_large_scores_are_the_best_tree() -> None:
     best = spanning_tree.best_tree(scores).heads
     samples = spanning_tree.sample(scores, 5, seed=0).heads
     np.testing.assert_array_equal(samples, np.broadcast_to(best, samples.shape))
+
+
+@pytest.mark.parametrize("n", [8, 17, 40])
+def test_cost_augmented_trees_are_best_trees_of_other_scores(n: int) -> None:
+    rng = np.random.default_rng(n)
+    scores = rng.normal(size=(n + 1, n + 1))
+    gold = spanning_tree.best_tree(rng.normal(size=(n + 1, n + 1))).heads
+    dearer = scores + 0.75
+    dearer[gold, np.arange(1, n + 1)] -= 0.75
+    found = spanning_tree.cost_augmented_tree(scores, gold, cost=0.75)
+    expected = spanning_tree.best_tree(dearer)
+    np.testing.assert_array_equal(found.heads, expected.heads)
+    assert float(found.scores) == pytest.approx(float(expected.scores))
+    assert float(found.scores) == pytest.approx(classics.spanning_tree(dearer))
+
+
+class WithoutKernels(SpanningTree):
+    """The same structure on tensors alone."""
+
+    compiled = ""
+    _best = Structure._best
+
+
+def test_spans_of_crossing_trees_do_not_need_kernels() -> None:
+    scores = np.random.default_rng(0).normal(size=(4, 6, 6))
+    expected = spanning_tree.best_tree(scores)
+    found = WithoutKernels().best_tree(scores)
+    np.testing.assert_array_equal(found.heads, expected.heads)
+    np.testing.assert_array_equal(found.spans, expected.spans)
+    assert any(not is_projective(tuple(tree.tolist())) for tree in found.heads)

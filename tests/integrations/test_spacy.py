@@ -25,7 +25,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
-from headspan import HeadspanError, Sentence
+from headspan import HeadspanError, Sentence, conllu
 from headspan.config import DataConfig, EmbeddingsConfig, TaggerConfig
 from headspan.integrations.spacy import HeadspanParser
 from headspan.integrations.spacy_docs import words_of_sentences, write_trees
@@ -103,7 +103,7 @@ def test_documents_get_the_trees_and_sentences_of_the_parser(
     assert [s.text.strip() for s in sentences] == [s.text for s in parser.sentences([TEXT])]
     for sentence in sentences:
         words = [token for token in sentence if not token.is_space]
-        parse = parser([token.text for token in words])
+        parse = parser.parse_words([token.text for token in words])
         assert [words.index(t.head) + 1 if t.head != t else 0 for t in words] == list(parse.heads)
         assert [t.dep_.replace("ROOT", "root") for t in words] == list(parse.deprels)
     assert not doc.has_annotation("POS")
@@ -190,9 +190,27 @@ def test_a_model_without_a_segmenter_says_what_to_do(
 
 def test_predicted_tags_are_set_on_request(pipeline: Pipeline, parser: Parser) -> None:
     doc = pipeline(tags=True)("the dog sees a cat .")
-    parse = parser(["the", "dog", "sees", "a", "cat", "."])
+    parse = parser.parse_words(["the", "dog", "sees", "a", "cat", "."])
     assert [token.pos_ for token in doc] == list(parse.upos)
     assert [token.tag_ for token in doc] == list(parse.xpos)
+    assert not doc.has_annotation("LEMMA")
+
+
+def test_predicted_lemmas_are_set_with_the_tags(
+    treebank: Path, parser: Parser, tmp_path: Path, pipeline: Pipeline
+) -> None:
+    sentences = [
+        s.with_tags(lemmas=[form.lower() + "x" for form in s.forms])
+        for s in conllu.read(treebank / "train.conllu")
+    ]
+    conllu.write(sentences, tmp_path / "lemmas.conllu")
+    data = DataConfig(train=str(tmp_path / "lemmas.conllu"), dev=str(treebank / "dev.conllu"))
+    network = replace(parser.config.model, tagger=TaggerConfig(columns=("lemmas", "upos")))
+    made = Trainer(replace(parser.config, data=data, model=network), tmp_path / "run").parser
+    made.save(tmp_path / "model")
+    nlp = pipeline(model=str(tmp_path / "model"), sentences=False, tags=True)
+    doc = nlp("the  dog sees\n")
+    assert [t.lemma_ for t in doc] == [t.text if t.is_space else f"{t.text}x" for t in doc]
 
 
 def test_a_model_that_reads_tags_gets_those_of_the_document(
@@ -222,7 +240,7 @@ def test_a_model_that_reads_tags_gets_those_of_the_document(
 
 def test_confidences_are_set_on_request(pipeline: Pipeline, parser: Parser) -> None:
     doc = pipeline(confidence=True)("the dog sees a cat .")
-    expected = parser([token.text for token in doc], confidence=True).confidences
+    expected = parser.parse_words([token.text for token in doc], confidence=True).confidences
     assert [token._.head_confidence for token in doc] == pytest.approx(expected)
     long = pipeline(confidence=True, sentences=False)("dog " * 450)
     check(long)

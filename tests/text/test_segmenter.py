@@ -37,7 +37,7 @@ often = hypothesis_settings(max_examples=100)
 
 def ranges(sentence: Sentence) -> list[tuple[int, int]]:
     pairs = []
-    for token in sentence.tokens:
+    for token in sentence.surface_tokens:
         start, end = token.misc.rpartition("TokenRange=")[2].split(":")
         pairs.append((int(start), int(end)))
     return pairs
@@ -49,7 +49,7 @@ def check(text: str, sentences: list[Sentence]) -> None:
     for number, sentence in enumerate(sentences, 1):
         assert sentence.sent_id == str(number)
         assert len(sentence)
-        for token, (start, end) in zip(sentence.tokens, ranges(sentence), strict=True):
+        for token, (start, end) in zip(sentence.surface_tokens, ranges(sentence), strict=True):
             assert at <= start < end <= len(text)
             assert not text[at:start].strip()
             assert not text[start].isspace()
@@ -60,7 +60,8 @@ def check(text: str, sentences: list[Sentence]) -> None:
             for a, b in zip(token.form.replace(" ", ""), spelled, strict=True):
                 assert a == b or (a == "\ufffd" and (b == "\0" or "\ud800" <= b <= "\udfff"))
             at = end
-        together = "".join(t.form + " " * t.space_after for t in sentence.tokens).rstrip(" ")
+        pieces = [t.form + " " * t.space_after for t in sentence.surface_tokens]
+        together = "".join(pieces).rstrip(" ")
         assert sentence.comment("text") == together
     assert not text[at:].strip()
     written = conllu.to_text(sentences)

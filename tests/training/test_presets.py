@@ -23,7 +23,7 @@ def test_a_preset_trains(path: Path, treebank: Path, tiny_encoder: Path, tmp_pat
         encoder = replace(config.model.encoder, name=str(tiny_encoder))
         config = replace(config, model=replace(config.model, encoder=encoder))
     parser = train(config, tmp_path)
-    assert len(parser(["the", "dog", "sees"]).heads) == 3
+    assert len(parser.parse_words(["the", "dog", "sees"]).heads) == 3
 
 
 @pytest.mark.parametrize(

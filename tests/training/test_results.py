@@ -145,8 +145,8 @@ def test_the_k_best_trees_are_in_order_and_begin_with_the_best(
         assert best.score == pytest.approx(parsed.score, rel=1e-4)
         found = [tree.score for tree in parsed.alternatives]
         assert found == sorted(found, reverse=True)
-    assert len(parser(["dog"], k=5).alternatives) == 1
-    assert len(parser(["the", "dog"], k=5).alternatives) == 2
+    assert len(parser.parse_words(["dog"], k=5).alternatives) == 1
+    assert len(parser.parse_words(["the", "dog"], k=5).alternatives) == 2
 
 
 def test_constraints_hold_in_the_best_trees(parser: Parser, sentences: list[Sentence]) -> None:
@@ -299,7 +299,9 @@ def test_models_are_fetched_from_and_pushed_to_the_hub(
     parser = trained(treebank, tmp_path / "run")
     parser.save_pretrained(tmp_path / "model")
     words = ["the", "dog", "sees"]
-    assert Parser.from_pretrained(tmp_path / "model")(words) == parser(words)
+    assert Parser.from_pretrained(tmp_path / "model").parse_words(words) == parser.parse_words(
+        words
+    )
 
     asked: list[Any] = []
 
@@ -317,7 +319,7 @@ def test_models_are_fetched_from_and_pushed_to_the_hub(
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
     monkeypatch.setattr(huggingface_hub, "HfApi", Api)
-    assert Parser.from_pretrained("someone/parser")(words) == parser(words)
+    assert Parser.from_pretrained("someone/parser").parse_words(words) == parser.parse_words(words)
     assert asked[0][0] == "someone/parser"
     assert "model.safetensors" in asked[0][1]
     assert parser.push_to_hub("me/parser", private=True) == "hub/me/parser"
@@ -340,7 +342,12 @@ def test_calling_a_parser_takes_the_options_of_parse(
     parser: Parser, sentences: list[Sentence]
 ) -> None:
     wrong = 1 if parser(sentences[0]).heads[0] != 0 else 2
-    constraints = [Constraints(root=wrong)]
-    options = {"constraints": constraints, "confidence": True, "k": 2}
-    assert parser(sentences[0], **options) == parser.parse(sentences[:1], **options)[0]
-    assert parser(sentences[0], **options).heads[wrong - 1] == 0
+    constraints = Constraints(root=wrong)
+    found = parser(sentences[0], constraints=constraints, confidence=True, k=2)
+    (expected,) = parser.parse(sentences[:1], constraints=[constraints], confidence=True, k=2)
+    assert found == expected
+    assert found.heads[wrong - 1] == 0
+    assert found.confidences == expected.confidences
+    assert found.alternatives == expected.alternatives
+    words = sentences[0].forms
+    assert parser.parse_words(words, constraints=constraints).heads[wrong - 1] == 0

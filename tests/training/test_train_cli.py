@@ -82,6 +82,15 @@ def test_evaluate_is_parse_and_score(run: Path, treebank: Path, tmp_path: Path) 
     )
     found = json.loads(headspan("evaluate", treebank / "dev.conllu", "-m", model, "--json").stdout)
     assert found["las"] == scored["las"]
+    for metric in ("upos", "xpos", "ufeats", "alltags", "lemmas", "mlas", "blex"):
+        assert found[metric] is None  # the model only copied them
+        assert found["counts"][metric] is None
+        assert scored[metric] == 100 or metric in ("mlas", "blex")
+    assert found["clas"] == scored["clas"]
+    table = headspan("evaluate", treebank / "dev.conllu", "-m", model).stdout
+    shown = {line.split()[0]: line.split()[1] for line in table.splitlines() if line.strip()}
+    assert shown["Lemmas"] == shown["UPOS"] == shown["MLAS"] == "–"
+    assert float(shown["LAS"]) == pytest.approx(found["las"], abs=0.01)
     raw = headspan("evaluate", treebank / "dev.conllu", "-m", model, "--raw", code=2)
     assert "has no segmenter, which --raw needs" in raw.stderr
 

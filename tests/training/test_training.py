@@ -238,7 +238,7 @@ def test_a_parser_takes_text_words_and_odd_sentences(
     )
     (from_text,) = parser("the dog sees")
     assert from_text.forms == ("the", "dog", "sees")
-    assert from_text.heads == parser(["the", "dog", "sees"]).heads
+    assert from_text.heads == parser.parse_words(["the", "dog", "sees"]).heads
     assert parser.parse([]) == []
     empty = Sentence.from_words([])
     odd = Sentence.from_words(["", "\u200b", "日本", "x" * 10_000, "dog"])
@@ -247,7 +247,7 @@ def test_a_parser_takes_text_words_and_odd_sentences(
     assert first.plain() == empty
     assert len(second.heads) == 5
     assert third.heads.count(0) == 1
-    assert list(parser.pipe(iter([odd]))) == [second]
+    assert list(parser.parse_stream(iter([odd]))) == [second]
 
 
 def test_an_incomplete_model_folder_is_refused(treebank: Path, tmp_path: Path) -> None:

@@ -61,6 +61,7 @@ def _model(folder: str) -> dict[str, Any]:
         "model": folder,
         "structure": m.structure,
         "loss": m.loss,
+        "decoder": m.decoder,
         "inputs": ", ".join(inputs),
         "predicts": ", ".join(["heads", "relations", *m.tagger.columns]),
         "raw text": "yes" if parser.segmenter else "no",

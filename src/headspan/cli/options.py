@@ -64,7 +64,9 @@ Lines = Annotated[
     bool,
     typer.Option("--lines", help="The text has one sentence per line, not split into words."),
 ]
-Retag = Annotated[bool, typer.Option("--retag", help="Predict tags even where the input has them.")]
+Retag = Annotated[
+    bool, typer.Option("--retag", help="Predict tags and lemmas even where the input has them.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
 _T = TypeVar("_T")

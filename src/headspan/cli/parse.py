@@ -76,7 +76,8 @@ def parse(
 ) -> None:
     """Parse text or treebanks.
 
-    The parser fills in HEAD and DEPREL, and empty tag columns that the model predicts. Comments,
+    The parser fills in HEAD and DEPREL, and empty columns of tags and lemmas that the model
+    predicts. Comments,
     multiword tokens, empty nodes and all other columns are kept.
     """
     if best > 1 and format != "json":
@@ -88,7 +89,7 @@ def parse(
     read = chain.from_iterable(sentences(name, segment) for name in inputs)
     tagged = _tagged(read, parser.config.model.embeddings.columns)
     parsed = with_progress(
-        parser.pipe(tagged, confidence=confidence, k=best, retag=retag), "sentences"
+        parser.parse_stream(tagged, confidence=confidence, k=best, retag=retag), "sentences"
     )
     if format == "tree":
         _write_trees(parsed, output, force)
@@ -129,7 +130,8 @@ def evaluate(
 ) -> None:
     """Parse the words or the raw text of a treebank, and score the result against its trees.
 
-    Tags that the model predicts are predicted and scored, too. `--raw --punct keep --subtypes
+    Tags and lemmas that the model predicts are predicted and scored, too; those that it does not
+    predict have no score (–, in JSON null). `--raw --punct keep --subtypes
     strip` computes the scores of the CoNLL 2018 shared task.
     """
     from headspan import scoring
@@ -144,13 +146,14 @@ def evaluate(
             f"{model}: has no segmenter, which --raw needs (train with data.segment)"
         )
     unparsed = parser.sentences([raw_text(treebank)]) if raw else treebank
-    parsed = with_progress(parser.pipe(unparsed, retag=True), "sentences")
+    parsed = with_progress(parser.parse_stream(unparsed, retag=True), "sentences")
     result = scoring.score(
         treebank,
         parsed,
         punct=punct or parser.config.data.punct,
         subtypes=subtypes,
         names=(gold, model),
+        predicted=parser.config.model.tagger.columns,
     )
     if json_:
         print(json.dumps(report.as_json(result), ensure_ascii=False, indent=2))

@@ -104,8 +104,10 @@ def _say_what_comes(trainer: Trainer) -> None:
         lines.append(f"  made projective: {training_set.lifted:,}")
     model = trainer.config.model
     lines.append(f"dev: {len(trainer.dev):,} sentences, {sum(map(len, trainer.dev)):,} words")
+    decoder = ", minimum risk" if model.minimum_risk else ""
     lines.append(
-        f"model: {model.structure}, {model.loss}; {parameters / 1e6:.1f} million parameters, "
+        f"model: {model.structure}, {model.loss}{decoder}; "
+        f"{parameters / 1e6:.1f} million parameters, "
         f"{len(trainer.parser.vocabularies.labels.names)} relations"
     )
     steps = -(-len(trainer.batches(0)) // t.accumulate)

@@ -1,7 +1,8 @@
 """Read and write CoNLL-U and CoNLL-X: streaming, lossless, with errors that name the line.
 
     for sentence in conllu.read("train.conllu.gz"):
-        ...
+        for token in sentence:
+            print(token.text, token.deprel, token.head)
     conllu.write(sentences, "out.conllu")
 
 Reading holds one sentence in memory at a time; writing what was read gives the same bytes. A
@@ -20,8 +21,9 @@ from headspan.conllu.sentence import (
     Layout,
     MultiwordToken,
     Sentence,
-    Token,
+    SurfaceToken,
 )
+from headspan.conllu.token import Token
 from headspan.conllu.writer import to_text, write
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "MultiwordToken",
     "Reader",
     "Sentence",
+    "SurfaceToken",
     "Token",
     "format_of_name",
     "looks_like_conll",

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from operator import index
-from typing import Literal, NamedTuple, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, TypeAlias, overload
 
-from headspan.plumbing.errors import HeadspanError
+from headspan.conllu.token import Token
+from headspan.plumbing.errors import HeadspanError, shown
+from headspan.plumbing.once import Remembering
+
+if TYPE_CHECKING:
+    import pandas
 
 Format: TypeAlias = Literal["conllu", "conllx"]
 
@@ -55,7 +62,7 @@ class EmptyNode(NamedTuple):
         return self.columns[0]
 
 
-class Token(NamedTuple):
+class SurfaceToken(NamedTuple):
     """A piece of the text: a word, or a multiword token."""
 
     first: int
@@ -80,9 +87,15 @@ class Layout:
     """The end of the last line and the blank lines after it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+@dataclass(frozen=True, slots=True, repr=False)
+class Sentence(Sequence[Token], Remembering):
     """A sentence of n words and their annotation. Index k−1 of a column belongs to word k.
+
+        for token in sentence:
+            print(token.text, token.upos, token.deprel, token.head)
+
+    It is a sequence of Tokens, which are views of its columns: `sentence[0]` is the first word,
+    `sentence[-1]` the last, and a slice is a tuple of Tokens. `print` shows its text.
 
     Columns hold the strings of the file, `_` included. Only `heads` are numbers: 0 for the root and
     NO_HEAD (−1) for `_`. A block of comments without words is a Sentence of length 0.
@@ -117,6 +130,42 @@ class Sentence:
     def __len__(self) -> int:
         """The number of words."""
         return len(self.forms)
+
+    @overload
+    def __getitem__(self, at: SupportsIndex) -> Token: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Token, ...]: ...
+
+    def __getitem__(self, at: SupportsIndex | slice) -> Token | tuple[Token, ...]:
+        """A word by its index from 0; for a slice, a tuple of words."""
+        n = len(self.forms)
+        if isinstance(at, slice):
+            return tuple(Token(self, k) for k in range(*at.indices(n)))
+        k = index(at)
+        if not -n <= k < n:
+            raise IndexError(f"index {k} in a sentence of {n} words")
+        return Token(self, k % n)
+
+    def __iter__(self) -> Iterator[Token]:
+        """The words in order."""
+        return (Token(self, k) for k in range(len(self.forms)))
+
+    def __contains__(self, token: object) -> bool:
+        """Whether a Token is a word of this sentence."""
+        return isinstance(token, Token) and token.sentence is self
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        n = len(self.forms)
+        return f"{type(self).__name__}({shown(self.text, 60)}, {n:,} word{'s' * (n != 1)})"
+
+    @property
+    def root(self) -> Token | None:
+        """The root of the tree, the first if there are several; None if there is no tree."""
+        return Token(self, self.heads.index(0)) if 0 in self.heads else None
 
     @classmethod
     def from_words(
@@ -190,20 +239,20 @@ class Sentence:
         return tuple(map(str, column))  # strings of NumPy become plain ones
 
     @property
-    def tokens(self) -> tuple[Token, ...]:
-        """The tokens of the text in order: multiword tokens, and words outside of any."""
-        return tuple(self._tokens())
+    def surface_tokens(self) -> tuple[SurfaceToken, ...]:
+        """The pieces of the text in order: multiword tokens, and words outside of any."""
+        return tuple(self._surface_tokens())
 
-    def _tokens(self) -> Iterator[Token]:
+    def _surface_tokens(self) -> Iterator[SurfaceToken]:
         word = 1
         for first, last, columns in self.multiwords:
             yield from (self._word_token(k) for k in range(word, first))
-            yield Token(first, last, columns[0], columns[8])
+            yield SurfaceToken(first, last, columns[0], columns[8])
             word = last + 1
         yield from (self._word_token(k) for k in range(word, len(self) + 1))
 
-    def _word_token(self, k: int) -> Token:
-        return Token(k, k, self.forms[k - 1], self.misc[k - 1])
+    def _word_token(self, k: int) -> SurfaceToken:
+        return SurfaceToken(k, k, self.forms[k - 1], self.misc[k - 1])
 
     def comment(self, key: str) -> str | None:
         """Return the value of the comment `# key = value`, or None."""
@@ -215,6 +264,7 @@ class Sentence:
 
     @property
     def sent_id(self) -> str | None:
+        """The comment `# sent_id`, or None."""
         return self.comment("sent_id")
 
     @property
@@ -223,7 +273,45 @@ class Sentence:
         stated = self.comment("text")
         if stated is not None:
             return stated
-        return "".join(t.form + " " * t.space_after for t in self._tokens()).rstrip(" ")
+        return "".join(t.form + " " * t.space_after for t in self._surface_tokens()).rstrip(" ")
+
+    def to_conllu(self) -> str:
+        """The sentence in CoNLL-U."""
+        from headspan.conllu.writer import to_text  # it imports this module
+
+        return to_text([self._as_written()])
+
+    def to_json(self) -> str:
+        """The sentence in JSON, in one line, as `headspan parse --format json` writes it."""
+        return json.dumps(self.as_json(), ensure_ascii=False)
+
+    def as_json(self) -> dict[str, Any]:
+        """The sentence as plain values for JSON, a list per column; a missing head is None."""
+        tags = {name: getattr(self, name) for name in ("lemmas", "upos", "xpos", "feats")}
+        return {
+            "id": self.sent_id,
+            "text": self.text,
+            "words": self.forms,
+            **{name: column for name, column in tags.items() if set(column) != {"_"}},
+            "heads": tuple(None if head == NO_HEAD else head for head in self.heads),
+            "relations": self.deprels,
+        }
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict per word, with the values of its Token's attributes, ready for JSON."""
+        return [token.as_dict() for token in self]
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """The lines of CoNLL-U as a pandas DataFrame, by `interchange.to_pandas`."""
+        # by its name, because it is built on top of this package
+        frame: pandas.DataFrame = import_module("headspan.interchange").to_pandas(
+            [self._as_written()]
+        )
+        return frame
+
+    def _as_written(self) -> Sentence:
+        """The sentence with everything in its columns that has a place there."""
+        return self
 
     def _repr_html_(self) -> str:
         """Draw the tree in a notebook."""

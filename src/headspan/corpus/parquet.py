@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headspan.conllu.places import token_range
 from headspan.plumbing.extras import needed_for
-from headspan.text.assembly import token_range
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,7 +72,7 @@ def write(sentences: pa.Table, stream: Any) -> None:
 
 def _row(document: str, parse: Parse, confidence: bool) -> dict[str, Any]:
     ranges: list[tuple[int | None, int | None]] = []
-    for token in parse.tokens:
+    for token in parse.surface_tokens:
         position = token_range(token.misc) or (None, None)
         ranges += [position] * (token.last - token.first + 1)
     row: dict[str, Any] = {

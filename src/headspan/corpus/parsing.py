@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from headspan.conllu import ConlluError, Layout, Sentence
 from headspan.conllu.blocks import Block, BlockParser
+from headspan.conllu.places import token_range
 from headspan.corpus.chunks import Chunk, ConllPart, Part, SkippedInput, TextPart, WordsPart
 from headspan.model.parse_result import Parse
 from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError
-from headspan.text.assembly import shift_token_range, token_range, writable
+from headspan.text.assembly import shift_token_range, writable
 
 if TYPE_CHECKING:
     from headspan.model.parser import Parser
@@ -173,6 +174,6 @@ def _skipped(input_sentence: _InputSentence, reason: str) -> SkippedInput:
     part, sentence = input_sentence
     line = part.line
     if isinstance(part, TextPart) and part.document == part.file:  # one document of many lines
-        position = token_range(sentence.tokens[0].misc)
+        position = token_range(sentence.surface_tokens[0].misc)
         line += part.text.count("\n", 0, position[0] - part.offset) if position else 0
     return SkippedInput(reason, part.file, line, part.document, sentence.sent_id or "")

@@ -245,7 +245,7 @@ class SiblingPiece(Piece):
         return f"arc from {h} to {d} with {inner} between them"
 
     def cells(self, heads: Any, spans: Any) -> tuple[Any, ...]:
-        from headspan.inference.headed_spans import inner_siblings
+        from headspan.inference.siblings import inner_siblings
 
         return heads, inner_siblings(heads), _words(heads)
 

@@ -101,7 +101,8 @@ class Structure(ABC):
 
     `constraints` hold for every sentence, or are a sequence with one set (or None) per sentence.
     They are masks on copies of the scores. Where the pieces cannot express them, the structure
-    `joint` stands in, in O(n⁴).
+    `joint` stands in, in O(n⁴); if it cannot, for siblings and trees that are not projective, that
+    is a ScoresError.
 
     `log_partition`, `tree_score` and `log_probability` of tensors carry gradients; nothing else
     does.
@@ -114,9 +115,13 @@ class Structure(ABC):
     all_trees: ClassVar[bool] = True
     """Whether every projective tree can be built, so that another structure can stand in."""
     projective: ClassVar[bool] = True
-    """Whether no tree but projective ones can be built."""
+    """Whether only projective trees can be built."""
     exponent: ClassVar[int] = 3
     """The best tree of n words takes O(n ** exponent) time."""
+    sums_exponent: ClassVar[int | None] = None
+    """That of sums, where it is another."""
+    dense_sums: ClassVar[bool] = False
+    """Whether marginals take n³ numbers per sentence, even if the scores do not."""
     items: ClassVar[Callable[..., Hypergraph] | None] = None
     """A class, items(charts, n, *scores): the hypergraph of one sentence, for k best trees and
     samples, over the charts of `inside`, which have a batch axis of 1; None to do without."""
@@ -349,8 +354,8 @@ class Structure(ABC):
     ) -> TreeLists:
         """The k best trees per sentence: exact, distinct, best first. Runs on the CPU.
 
-        Trees that score -inf do not count. Lazy: the charts once, then about O(n) per tree and item
-        that has to be looked at again.
+        Trees that score -inf do not count. Over a recurrence, the charts are filled once, and then
+        each tree takes about O(n) per item that has to be looked at again.
         """
         if k < 1:
             raise ScoresError(f"cannot find the {k} best trees")
@@ -373,7 +378,8 @@ class Structure(ABC):
         """The tree with the highest expected number of right heads; `scores` is that number.
 
         It is the best tree on the arc marginals, by Eisner's algorithm if it must be projective.
-        Under constraints, they are the marginals of the trees that satisfy them.
+        Under constraints, they are the marginals of the trees that satisfy them. A score of −inf
+        makes a piece improbable; if it is not an arc, the tree may have it all the same.
         """
         options = {"lengths": lengths, "backend": backend, "threads": threads}
         structure, parts = self, list(scores)
@@ -396,13 +402,14 @@ class Structure(ABC):
                 return piece
         raise ScoresError(f"no piece of {type(self).__name__} is enough to know the tree")
 
-    def needs_dense_scores(self, decoder: str) -> bool:
-        """Whether n³ scores of a sentence have to be in memory at once to find its tree.
+    def needs_dense_scores(self, *, sums: bool) -> bool:
+        """Whether n³ numbers per sentence have to be in memory at once.
 
-        decoder: as in a configuration; the minimum of risk needs sums.
+        sums: for sums over all trees, not only for the best tree.
         """
-        by_rows = self.reads_rows and decoder == "best"
-        return any(piece.axes > 2 for piece in self.pieces) and not by_rows
+        if sums and self.dense_sums:
+            return True
+        return any(piece.axes > 2 for piece in self.pieces) and (sums or not self.reads_rows)
 
     def read(self, scores: Sequence[Any], lengths: Any, backend: Backend | None) -> ScoreBatch:
         """Check the scores and choose the backend; see `read_scores`."""
@@ -436,7 +443,7 @@ class Structure(ABC):
 
             heads, values = differentiation.best(self, batch, avoided, status)
             batch.raise_for(status)
-            spans, _ = spans_of_trees(heads, batch.lengths)
+            spans, _ = spans_of_trees(heads, batch.lengths, projective=self.projective)
         return Trees(
             batch.as_result(heads),
             batch.as_result(spans),
@@ -502,7 +509,7 @@ class Structure(ABC):
             lambda order: run(*batch.parts, batch.lengths, order, log_partition, *rooms, status),
             batch.lengths,
             threads,
-            exponent=self.exponent,
+            exponent=self.sums_exponent or self.exponent,
         )
         batch.raise_for(status)
         return Sums(log_partition, by_piece)
@@ -610,10 +617,11 @@ class Structure(ABC):
         structure: Structure = self
         parts = [part if batch.has_batch_axis else part[None] for part in scores]
         joint = STRUCTURES["joint"]
-        for piece in set(joint.pieces) - set(self.pieces):
-            if any(piece.is_needed_by(some) for some in per_sentence):
-                with _naming_pieces(self, piece):
-                    structure, parts = joint, list(self.as_joint(*parts))
+        others = set(joint.pieces) - set(self.pieces)
+        needed = [p for p in others if any(p.is_needed_by(some) for some in per_sentence)]
+        if needed:
+            with _naming_pieces(self, needed[0]):
+                structure, parts = joint, list(self.as_joint(*parts))
         masked_parts = []
         for piece, part in zip(structure.pieces, parts, strict=True):
             pairs = zip(per_sentence, batch.lengths.tolist(), strict=True)

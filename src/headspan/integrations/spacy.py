@@ -191,6 +191,6 @@ def make(
 
     model: the name of an embedded model, or a model folder. sentences: find sentences where no
     other component has; otherwise a document without boundaries is one sentence. tags: also set the
-    tags that the model predicts. confidence: also set `token._.head_confidence`.
+    tags and lemmas that the model predicts. confidence: also set `token._.head_confidence`.
     """
     return HeadspanParser(name, model=model, sentences=sentences, tags=tags, confidence=confidence)

@@ -7,12 +7,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from spacy.attrs import DEP, HEAD, MORPH, POS, SENT_START, TAG
+from spacy.attrs import DEP, HEAD, LEMMA, MORPH, ORTH, POS, SENT_START, TAG
 from spacy.parts_of_speech import IDS
 from spacy.tokens import Doc, Token
 
 from headspan.conllu import Sentence
-from headspan.text.assembly import token_range
+from headspan.conllu.places import token_range
 
 if TYPE_CHECKING:
     from headspan.model.parse_result import Parse
@@ -47,7 +47,7 @@ def segmented_starts(docs: Sequence[Doc], parser: Parser) -> Iterator[Flags]:
     belongs to the sentence before.
     """
     sentences = parser.sentences(doc.text + _SEPARATOR for doc in docs)
-    ranges = (token_range(sentence.tokens[0].misc) for sentence in sentences)
+    ranges = (token_range(sentence.surface_tokens[0].misc) for sentence in sentences)
     positions = np.array([start for start, _ in filter(None, ranges)], dtype=np.int64)
     offset = 0
     for doc in docs:
@@ -107,16 +107,22 @@ def write_trees(doc: Doc, starts: Flags, parses: Sequence[tuple[WordIndices, Par
 def write_tags(
     doc: Doc, parses: Sequence[tuple[WordIndices, Parse]], columns: Sequence[str]
 ) -> None:
-    """Write predicted tags to a document's tokens; white space gets spaCy's own tag for it."""
+    """Write predicted tags and lemmas to a document's tokens.
+
+    White space gets spaCy's own tag for it, and itself as its lemma.
+    """
     strings, morphology = doc.vocab.strings, doc.vocab.morphology
     attributes: dict[str, tuple[Any, Any, str]] = {
         "upos": (POS, lambda tag: IDS.get(tag, 0), "SPACE"),
         "xpos": (TAG, lambda tag: strings.add(tag) if tag != "_" else 0, "_SP"),
         "feats": (MORPH, morphology.add, "_"),
+        "lemmas": (LEMMA, strings.add, ""),
     }
     for column in columns:
         attribute, number, blank = attributes[column]
         values = np.full(len(doc), number(blank), dtype=np.uint64)
+        if column == "lemmas":
+            values = doc.to_array([ORTH]).astype(np.uint64).reshape(-1)
         for words, parse in parses:
             values[words] = [number(tag) for tag in getattr(parse, column)]
         doc.from_array([attribute], values)

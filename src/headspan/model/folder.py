@@ -20,8 +20,9 @@ from headspan.plumbing.files import placed, unreadable
 EMBEDDED = Path(__file__).parent.parent / "models"
 """The folder of the models that come with headspan."""
 CONFIG, WEIGHTS, VOCABULARIES = "config.json", "model.safetensors", "vocabularies.json"
-TOKENIZER, SEGMENTER, CARD = "tokenizer.json", "segmenter.json", "README.md"
-FILES = (CONFIG, WEIGHTS, VOCABULARIES, TOKENIZER, SEGMENTER, CARD)
+TOKENIZER, SEGMENTER, LEMMAS = "tokenizer.json", "segmenter.json", "lemmas.json"
+CARD = "README.md"
+FILES = (CONFIG, WEIGHTS, VOCABULARIES, TOKENIZER, SEGMENTER, LEMMAS, CARD)
 
 
 def find_model(name: str | os.PathLike[str]) -> Path:

@@ -20,7 +20,7 @@ class Tree:
     score: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Parse(Sentence):
     """A Sentence whose tree was predicted.
 
@@ -36,7 +36,7 @@ class Parse(Sentence):
     confidences: tuple[float, ...] = field(default=(), compare=False)
     """The probability of every word's arc, if requested and if the sentence is not too long."""
     alternatives: tuple[Tree, ...] = field(default=(), compare=False)
-    """The k best trees, if requested; the first is this one."""
+    """The k best trees, if requested; the first is this one, unless the model minimises risk."""
 
     @classmethod
     def of(cls, sentence: Sentence, **results: Any) -> Parse:
@@ -62,16 +62,13 @@ class Parse(Sentence):
             misc.append(cell)
         return replace(self.plain(), misc=tuple(misc))
 
+    def _as_written(self) -> Sentence:
+        return self.with_confidences() if self.confidences else self
+
     def as_json(self) -> dict[str, Any]:
         """The sentence and its parse, for JSON."""
-        columns = {"upos": self.upos, "xpos": self.xpos, "feats": self.feats}
-        table: dict[str, Any] = {
-            "id": self.sent_id,
-            "text": self.text,
-            "words": self.forms,
-            **{name: tags for name, tags in columns.items() if set(tags) != {"_"}},
-            "heads": self.heads,
-            "relations": self.deprels,
+        table = {
+            **super().as_json(),
             "spans": [(span.left, span.right) for span in self.spans],
             "score": self.score,
         }

@@ -1,11 +1,11 @@
-"""Parser: load, parse, pipe, save."""
+"""Parser: load, parse, save."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from typing import Any, overload
 
 import numpy as np
@@ -15,6 +15,7 @@ from headspan.config import Config
 from headspan.conllu import Sentence
 from headspan.inference import Constraints
 from headspan.model.batching import batches
+from headspan.model.document import Document
 from headspan.model.folder import find_model
 from headspan.model.hub import find_or_fetch, upload
 from headspan.model.numbering import prepare
@@ -24,7 +25,7 @@ from headspan.model.saving import load_parser, save_parser
 from headspan.model.vocabularies import Vocabularies
 from headspan.nn.network import Network, Output, PredictedTrees
 from headspan.nn.subwords import SubwordTokenizer
-from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError, naming, shown
 from headspan.plumbing.limits import check_parsed
 from headspan.plumbing.memory import give_back
 from headspan.plumbing.stages import stage
@@ -38,7 +39,20 @@ _TIDY = 100_000  # words after which free memory is returned to the system
 
 
 class Parser:
-    """A network with everything that it needs to turn sentences into trees."""
+    """A network with everything that it needs to turn text into trees.
+
+        parser = headspan.load()
+        document = parser("Time flies. Don't panic!")       # a text: a Document
+        documents = parser.pipe(texts)                      # many texts, lazily
+        parse = parser.parse_words(["Time", "flies", "."])  # the words of one sentence: a Parse
+        parse = parser(sentence)                            # a Sentence, as from a treebank
+        parses = parser.parse(sentences)                    # many of them; also with constraints
+        stream = parser.parse_stream(sentences)             # many of them, lazily
+
+    All of these take `confidence`, `k` and `retag`, which `parse` explains. A model without a
+    segmenter takes each line of a text as a sentence, with spaces between its words. A parser can
+    be shared among threads.
+    """
 
     def __init__(
         self,
@@ -63,45 +77,147 @@ class Parser:
         self._words_since_tidying = 0
 
     @overload
-    def __call__(  # type: ignore[overload-overlap]
+    def __call__(
         self,
-        sentence: str,
+        text: str,
         *,
         confidence: bool = False,
         k: int = 1,
-        constraints: Sequence[Constraints | None] | None = None,
         retag: bool = False,
-    ) -> list[Parse]: ...
+        lines: bool = False,
+        pretokenized: bool = False,
+    ) -> Document: ...
 
     @overload
     def __call__(
         self,
-        sentence: Sentence | Sequence[str],
+        text: Sentence,
         *,
         confidence: bool = False,
         k: int = 1,
-        constraints: Sequence[Constraints | None] | None = None,
         retag: bool = False,
+        constraints: Constraints | None = None,
     ) -> Parse: ...
 
     def __call__(
         self,
-        sentence: Sentence | Sequence[str] | str,
+        text: str | Sentence,
         *,
         confidence: bool = False,
         k: int = 1,
-        constraints: Sequence[Constraints | None] | None = None,
         retag: bool = False,
-    ) -> Parse | list[Parse]:
-        """The parse of a Sentence or of a list of words; of a text, the parses of its sentences.
+        lines: bool = False,
+        pretokenized: bool = False,
+        constraints: Constraints | None = None,
+    ) -> Document | Parse:
+        """Parse a text into a Document of its sentences, or a Sentence into a Parse.
 
-        The options are those of `parse`.
+        confidence, k and retag are the options of `parse`. lines and pretokenized, only for a text,
+        are those of `sentences`. constraints, only for a Sentence: what its tree must and must not
+        contain. Raises HeadspanError for a list: `parse_words` takes the words of a sentence, and
+        `pipe` takes several texts.
         """
-        sentences = list(self.sentences([sentence])) if isinstance(sentence, str) else [sentence]
-        parses = self.parse(
-            sentences, confidence=confidence, k=k, constraints=constraints, retag=retag
-        )
-        return parses if isinstance(sentence, str) else parses[0]
+        options = ParseOptions(confidence=confidence, k=k, retag=retag)
+        if isinstance(text, Sentence):
+            if lines or pretokenized:
+                raise HeadspanError("lines and pretokenized are for texts; this is a Sentence")
+            return self._parse_one(text, constraints, options)
+        if not isinstance(text, str):
+            raise HeadspanError(_not_a_text(text))
+        if constraints is not None:
+            raise HeadspanError(
+                "constraints are for a Sentence: give them to parser.parse, one per sentence of "
+                "list(parser.sentences([text]))"
+            )
+        sentences = self.sentences([text], lines=lines, pretokenized=pretokenized)
+        return Document(text, tuple(self._stream(sentences, repeat(None), options)))
+
+    def pipe(
+        self,
+        texts: Iterable[str],
+        *,
+        confidence: bool = False,
+        k: int = 1,
+        retag: bool = False,
+        lines: bool = False,
+        pretokenized: bool = False,
+    ) -> Iterator[Document]:
+        """Parse many texts lazily: a Document for each, in order, in constant memory.
+
+        Sentences of different texts share batches, so texts are read ahead until they have about a
+        thousand sentences. The options are those of `parser(text)`. If a text cannot be parsed, the
+        documents before it come first, and the error has its number.
+        """
+        if isinstance(texts, str):
+            raise HeadspanError("pipe takes several texts: call parser(text) for a single one")
+        options = ParseOptions(confidence=confidence, k=k, retag=retag)
+        return self._documents(texts, options, lines=lines, pretokenized=pretokenized)
+
+    def _documents(
+        self, texts: Iterable[str], options: ParseOptions, *, lines: bool, pretokenized: bool
+    ) -> Iterator[Document]:
+        waiting: list[tuple[str, list[Sentence]]] = []
+        size = 0
+        for number, text in enumerate(texts, 1):
+            try:
+                with naming(f"text {number}"):
+                    if not isinstance(text, str):
+                        raise HeadspanError(
+                            f"found {_kind(text)}; expected a string (parse_stream takes Sentences "
+                            "and lists of words)"
+                        )
+                    segmented = self.sentences([text], lines=lines, pretokenized=pretokenized)
+                    sentences = list(self._checked(segmented))
+            except Exception:
+                yield from self._together(waiting, options)
+                raise
+            waiting.append((text, sentences))
+            size += max(1, len(sentences))
+            if size >= _AHEAD:
+                yield from self._together(waiting, options)
+                waiting, size = [], 0
+        yield from self._together(waiting, options)
+
+    def _together(
+        self, texts: list[tuple[str, list[Sentence]]], options: ParseOptions
+    ) -> Iterator[Document]:
+        sentences = chain.from_iterable(segmented for _, segmented in texts)
+        parses = self._stream(sentences, repeat(None), options)
+        for text, segmented in texts:
+            yield Document(text, tuple(islice(parses, len(segmented))))
+        next(parses, None)  # let it come to its end, where it tidies up
+
+    def parse_words(
+        self,
+        words: Sequence[str],
+        *,
+        confidence: bool = False,
+        k: int = 1,
+        retag: bool = False,
+        constraints: Constraints | None = None,
+    ) -> Parse:
+        """Parse one sentence that is split into words already.
+
+        confidence, k and retag are the options of `parse`. constraints: what the tree must and must
+        not contain. For words with tags, make a Sentence: `parser(Sentence.from_words(words,
+        upos=tags))`.
+        """
+        if isinstance(words, str):
+            raise HeadspanError(
+                "parse_words takes the words of one sentence as a list: call parser(…) for a text"
+            )
+        options = ParseOptions(confidence=confidence, k=k, retag=retag)
+        return self._parse_one(Sentence.from_words(_words(words)), constraints, options)
+
+    def _parse_one(
+        self, sentence: Sentence, constraints: Constraints | None, options: ParseOptions
+    ) -> Parse:
+        if not (constraints is None or isinstance(constraints, Constraints)):
+            raise HeadspanError(
+                f"the constraints are {_kind(constraints)}; expected Constraints for one sentence"
+            )
+        (parse,) = self._stream([sentence], [constraints], options)
+        return parse
 
     def sentences(
         self, pieces: Iterable[str], *, lines: bool = False, pretokenized: bool = False
@@ -133,24 +249,28 @@ class Parser:
         constraints: Sequence[Constraints | None] | None = None,
         retag: bool = False,
     ) -> list[Parse]:
-        """The sentences with HEAD and DEPREL filled in, and tags where the model has them.
+        """The sentences with HEAD and DEPREL filled in, and tags and lemmas if the model has them.
 
         confidence: also give the probability of every arc. k: also give the k best trees.
         constraints: for every sentence what its trees must and must not contain, or None; a
-        constrained sentence gets the structure's best tree, projective unless that is `mst`.
-        Sentences of more than 400 words get no confidences and take no constraints. retag: predict
-        tags even where a sentence has them. All else stays. Raises HeadspanError for a sentence of
-        more than 2,000 words.
+        constrained sentence gets a projective tree unless the structure is `mst`. Sentences of more
+        than 400 words take no constraints, and get no confidences if the structure is `span` or
+        `mst`. retag: predict tags and lemmas even where a sentence has them. All else stays. Raises
+        HeadspanError for a sentence of more than 2,000 words.
         """
+        if isinstance(sentences, str | Sentence):
+            raise HeadspanError(
+                f"parse takes a list of sentences: call parser(…) for {_kind(sentences)}"
+            )
         if constraints is not None and len(constraints) != len(sentences):
             raise HeadspanError(
                 f"found {len(constraints)} constraints for {len(sentences)} sentences; expected "
                 "one, or None, per sentence"
             )
         options = ParseOptions(confidence=confidence, k=k, retag=retag)
-        return list(self._pipe(sentences, constraints or repeat(None), options))
+        return list(self._stream(sentences, constraints or repeat(None), options))
 
-    def pipe(
+    def parse_stream(
         self,
         sentences: Iterable[Sentence | Sequence[str]],
         *,
@@ -158,11 +278,19 @@ class Parser:
         k: int = 1,
         retag: bool = False,
     ) -> Iterator[Parse]:
-        """Parse lazily, in order, with the options of `parse`; similar lengths share a batch."""
-        options = ParseOptions(confidence=confidence, k=k, retag=retag)
-        return self._pipe(sentences, repeat(None), options)
+        """Parse sentences lazily, in order, in constant memory; the options are those of `parse`.
 
-    def _pipe(
+        About a thousand sentences are read ahead, so that similar lengths share a batch.
+        `parse_stream(parser.sentences(pieces))` parses a text of any length.
+        """
+        if isinstance(sentences, str | Sentence):
+            raise HeadspanError(
+                f"parse_stream takes sentences: call parser(…) for {_kind(sentences)}"
+            )
+        options = ParseOptions(confidence=confidence, k=k, retag=retag)
+        return self._stream(sentences, repeat(None), options)
+
+    def _stream(
         self,
         sentences: Iterable[Sentence | Sequence[str]],
         constraints: Iterable[Constraints | None],
@@ -188,9 +316,9 @@ class Parser:
 
     def _checked(self, sentences: Iterable[Sentence | Sequence[str]]) -> Iterator[Sentence]:
         """The sentences; raises HeadspanError if one is too long."""
-        dense = self.network.structure.needs_dense_scores(self.config.model.decoder)
+        dense = self.network.structure.needs_dense_scores(sums=self.config.model.minimum_risk)
         for number, words in enumerate(sentences, 1):
-            sentence = _as_sentence(words)
+            sentence = _as_sentence(words, number)
             check_parsed(len(sentence), f"sentence {number}", dense=dense)
             yield sentence
 
@@ -217,13 +345,14 @@ class Parser:
             yield self._result(tagged, output, b, as_it_is=constraint is not None)
 
     def _tagged(self, sentence: Sentence, output: Output, b: int, *, retag: bool) -> Sentence:
-        columns: dict[str, list[str]] = {}
-        for (column, vocabulary), tags in zip(
-            self.vocabularies.tags.items(), output.tags, strict=True
-        ):
-            if retag or all(tag == "_" for tag in getattr(sentence, column)):
-                columns[column] = vocabulary.names_of(tags[b, : len(sentence)])
-        return sentence.with_tags(**columns) if columns else sentence
+        numbers = {
+            column: tags[b, : len(sentence)]
+            for column, tags in zip(self.vocabularies.tags, output.tags, strict=True)
+            if retag or all(tag == "_" for tag in getattr(sentence, column))
+        }
+        if not numbers:
+            return sentence
+        return sentence.with_tags(**self.vocabularies.predicted(sentence, numbers))
 
     def _result(self, sentence: Sentence, output: Output, b: int, *, as_it_is: bool) -> Parse:
         n = len(sentence)
@@ -330,7 +459,42 @@ def _lines(pieces: Iterable[str]) -> Iterator[str]:
         yield "".join(rest)
 
 
-def _as_sentence(words: Sentence | Sequence[str]) -> Sentence:
+def _as_sentence(words: Sentence | Sequence[str], number: int) -> Sentence:
+    if isinstance(words, Sentence):
+        return words
     if isinstance(words, str):
-        raise HeadspanError("a sentence is a string; expected a Sentence or a list of words")
-    return words if isinstance(words, Sentence) else Sentence.from_words(words)
+        raise HeadspanError(
+            f"sentence {number} is the string {shown(words)}; expected a Sentence or a list of "
+            f"words: {_INSTEAD}"
+        )
+    with naming(f"sentence {number}"):
+        return Sentence.from_words(_words(words))
+
+
+_INSTEAD = "call parse_words for the words of one sentence, or pipe for several texts"
+
+
+def _not_a_text(found: object) -> str:
+    """The reason why `parser(found)` is an error, and what to call instead."""
+    if isinstance(found, Iterable) and not isinstance(found, bytes):
+        return f"found {_kind(found)}; expected a text or a Sentence: {_INSTEAD}"
+    return f"found {_kind(found)}; expected a text or a Sentence"
+
+
+def _kind(found: object) -> str:
+    """What was found, for a message: its type, with an article."""
+    if found is None:
+        return "None"
+    name = type(found).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {'string' if name == 'str' else name}"
+
+
+def _words(words: Iterable[str]) -> tuple[str, ...]:
+    """The words of a sentence. Raises HeadspanError if one is not a string."""
+    if not isinstance(words, Iterable):
+        raise HeadspanError(f"found {_kind(words)}; expected the words of a sentence")
+    forms = tuple(words)
+    for number, form in enumerate(forms, 1):
+        if not isinstance(form, str):
+            raise HeadspanError(f"word {number} is {shown(form)}; expected a string")
+    return forms

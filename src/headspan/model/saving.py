@@ -19,7 +19,7 @@ from torch import Tensor
 
 from headspan.config import Config, from_table, to_table, upgraded
 from headspan.model import folder as files
-from headspan.model.vocabularies import Vocabularies
+from headspan.model.vocabularies import LEMMAS, Vocabularies
 from headspan.nn.bert import Bert
 from headspan.nn.network import Network
 from headspan.nn.pretrained import empty_encoder, positions
@@ -66,6 +66,9 @@ def save_parser(parser: Parser, path: str | os.PathLike[str], *, small: bool = F
             files.write_json(folder / files.SEGMENTER, description)
         files.write_json(folder / files.CONFIG, about)
         files.write_json(folder / files.VOCABULARIES, parser.vocabularies.to_json())
+        if parser.vocabularies.lemmatizer is not None:
+            description = parser.vocabularies.lemmatizer.to_json()
+            files.write_json(folder / files.LEMMAS, description)
         write_tensors(folder / files.WEIGHTS, tensors, {"format": "pt"})
         (folder / files.WEIGHTS).chmod(0o644)  # safetensors makes it readable by its owner only
         card = parser.card or "# A headspan model\n"
@@ -88,8 +91,11 @@ def load_parser(kind: type[_P], folder: Path) -> _P:
             )
         config = from_table(Config, about, str(folder))
         tensors, segmenter_tensors = _read_weights(folder)
+        has_lemmas = LEMMAS in config.model.tagger.columns
         vocabularies = Vocabularies.from_json(
-            files.read_json(folder, files.VOCABULARIES), config.model
+            files.read_json(folder, files.VOCABULARIES),
+            config.model,
+            lemmas=files.read_json(folder, files.LEMMAS) if has_lemmas else None,
         )
         with _building():
             tokenizer = None

@@ -86,7 +86,7 @@ def _once(parser: Parser, work: str | Sequence[Sentence], threads: int) -> Speed
     started, cpu = time.perf_counter(), time.process_time()
     with timed(_settle(parser)) as watch:
         sentences = parser.sentences([work]) if isinstance(work, str) else work
-        parsed = list(parser.pipe(sentences))
+        parsed = list(parser.parse_stream(sentences))
         with stage("write"):
             conllu.write(parsed, io.BytesIO())
     seconds = time.perf_counter() - started

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from headspan.config import ModelConfig
 from headspan.conllu import Sentence
+from headspan.lemmas import Lemmatizer
 from headspan.nn.word_vectors import VocabularySizes
 from headspan.plumbing.errors import HeadspanError, shown
 from headspan.vocabulary import RESERVED, Vocabulary
 
+LEMMAS = "lemmas"
+"""The column whose tags are not its values but scripts that make them."""
 _UNWRITABLE = re.compile("[\\t\\n\\0\\ud800-\\udfff]")
 
 
@@ -26,13 +29,21 @@ class Vocabularies:
     columns: dict[str, Vocabulary]
     """Tags that the network reads, by column."""
     tags: dict[str, Vocabulary]
-    """Tags that the network predicts, by column."""
+    """Tags that the network predicts, by column; of lemmas, their scripts."""
+    lemmatizer: Lemmatizer | None = None
+    """From scripts to lemmas, if the network predicts them."""
 
     @classmethod
     def count(cls, sentences: Sequence[Sentence], model: ModelConfig) -> Vocabularies:
         """The vocabularies of a treebank that a model needs."""
         e = model.embeddings
         forms = [form for sentence in sentences for form in sentence.forms]
+        tags = _tags(sentences, [c for c in model.tagger.columns if c != LEMMAS])
+        lemmatizer = None
+        if LEMMAS in model.tagger.columns:
+            tagged = "upos" in {*model.tagger.columns, *e.columns}
+            scripts, lemmatizer = Lemmatizer.learn(_words(sentences, tagged=tagged))
+            tags[LEMMAS] = Vocabulary(scripts)
         return cls(
             labels=Vocabulary.count(r for s in sentences for r in s.deprels),
             words=Vocabulary.count(forms if e.words else [], min_count=e.min_count),
@@ -40,8 +51,26 @@ class Vocabularies:
                 c for form in (forms if e.characters else []) for c in form
             ),
             columns=_tags(sentences, e.columns),
-            tags=_tags(sentences, model.tagger.columns),
+            tags={column: tags[column] for column in model.tagger.columns},
+            lemmatizer=lemmatizer,
         )
+
+    def gold_tags(self, column: str, sentence: Sentence) -> list[int]:
+        """The numbers of a sentence's tags to learn; −1 for a lemma that no script makes."""
+        if column != LEMMAS or self.lemmatizer is None:
+            return self.tags[column].numbers(getattr(sentence, column))
+        ranks = map(self.lemmatizer.rank, sentence.forms, sentence.lemmas)
+        return [-1 if rank < 0 else rank + RESERVED for rank in ranks]
+
+    def predicted(
+        self, sentence: Sentence, numbers: Mapping[str, Iterable[int]]
+    ) -> dict[str, list[str]]:
+        """The columns of a sentence for which numbers of tags were predicted."""
+        columns = {name: self.tags[name].names_of(found) for name, found in numbers.items()}
+        if LEMMAS in columns and self.lemmatizer is not None:
+            upos = columns.get("upos", sentence.upos)
+            columns[LEMMAS] = self.lemmatizer.lemmas(sentence.forms, upos, columns[LEMMAS])
+        return columns
 
     def sizes(self) -> VocabularySizes:
         """The numbers that a network is built from."""
@@ -64,8 +93,8 @@ class Vocabularies:
         }
 
     @classmethod
-    def from_json(cls, data: Any, model: ModelConfig) -> Vocabularies:
-        """Vocabularies from the output of `to_json`.
+    def from_json(cls, data: Any, model: ModelConfig, lemmas: Any = None) -> Vocabularies:
+        """Vocabularies from the output of `to_json`, and that of the lemmatizer if there is one.
 
         Raises HeadspanError unless they are the ones that the model needs.
         """
@@ -80,7 +109,10 @@ class Vocabularies:
         except (KeyError, TypeError, AttributeError) as error:
             raise HeadspanError(f"the vocabularies are not complete: {error!r}") from error
         vocabularies._check(model)
-        return vocabularies
+        if LEMMAS not in model.tagger.columns:
+            return vocabularies
+        scripts = vocabularies.tags[LEMMAS].names
+        return replace(vocabularies, lemmatizer=Lemmatizer.from_json(lemmas, scripts))
 
     def _check(self, model: ModelConfig) -> None:
         for what, columns, expected in (
@@ -106,3 +138,10 @@ def _tags(sentences: Sequence[Sentence], columns: Sequence[str]) -> dict[str, Vo
         column: Vocabulary.count(tag for s in sentences for tag in getattr(s, column))
         for column in columns
     }
+
+
+def _words(sentences: Sequence[Sentence], *, tagged: bool) -> Iterator[tuple[str, str, str]]:
+    """The words as form, lemma and UPOS, or `_` instead of it."""
+    for sentence in sentences:
+        upos = sentence.upos if tagged else ["_"] * len(sentence)
+        yield from zip(sentence.forms, sentence.lemmas, upos, strict=True)

@@ -29,7 +29,7 @@ _MOST_LAYERS = 100
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The trees and tags to learn; −1 beyond the ends. Trees are such as the structure builds."""
+    """The trees and tags to learn; −1 beyond the ends. Trees that the structure can build."""
 
     heads: Tensor
     """(B, N)"""
@@ -188,7 +188,7 @@ class Network(nn.Module):
             self.structure,
             n,
             [scorer(context, n) for scorer in scorers],
-            minimum_risk=self.model.decoder == "minimum-risk",
+            minimum_risk=self.model.minimum_risk,
         )
 
     def _alternatives(

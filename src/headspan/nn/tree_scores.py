@@ -20,8 +20,8 @@ from headspan.plumbing.errors import HeadspanError
 class TreeScores:
     """The scores of B sentences of given lengths, (B,), for every piece of a structure.
 
-    minimum_risk: the best tree is not the one with the highest score, but the one with the most
-    right heads to be expected.
+    minimum_risk: the best tree is not the one with the highest score, but the one with the highest
+    expected number of right heads.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class TreeScores:
 
         NaN for a sentence that is too long for dense scores.
         """
-        if self.fits:
+        if self.fits and not self.structure.dense_sums:
             return self._arc_marginals(temperature)
         longest = int(self.lengths.max())
         out = np.full((len(self.lengths), longest + 1, longest + 1), np.nan)

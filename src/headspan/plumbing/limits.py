@@ -8,8 +8,8 @@ LONGEST = 2_000
 """Words of the longest sentence that is parsed or drawn. Its best tree takes less than 1 GB, but
 the time grows with the third power of the words: twice as many would take minutes."""
 LONGEST_DENSE = 400
-"""Words of the longest sentence with dense scores, which sums, the k best trees, constraints and
-the structures `joint` and `mean-field` need."""
+"""Words of the longest sentence with dense scores, which the k best trees, constraints, sums over
+headed spans, and all structures with siblings or both spans and arcs need."""
 LONGEST_FORM = 10_000
 """Characters of a word that an encoder sees; the rest is left out."""
 

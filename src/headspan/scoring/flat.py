@@ -71,7 +71,7 @@ def flatten(sentences: Iterable[Sentence], name: str) -> Flat:
         start = position
         flat.first_word.append(len(flat))
         flat.sentences.append(sentence)
-        for token in sentence.tokens:
+        for token in sentence.surface_tokens:
             characters = without_spaces(token.form)
             if not characters:
                 place = flat.place(len(flat.sentences) - 1)

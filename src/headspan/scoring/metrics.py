@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -42,6 +42,13 @@ METRICS: Mapping[str, str] = {
     "words": "words that match a gold word",
 }
 """The metrics and their descriptions."""
+_DEPENDENT = {
+    "upos": ("upos", "alltags", "mlas"),
+    "xpos": ("xpos", "alltags"),
+    "feats": ("ufeats", "alltags", "mlas"),
+    "lemmas": ("lemmas", "blex"),
+}
+"""The metrics in which a column is compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +100,8 @@ class Evaluation:
     gold_counts: list[bool]
     """Whether each gold word counts; punctuation that is left out does not."""
     system_counts: list[bool]
+    unscored: frozenset[str] = frozenset()
+    """The metrics that say nothing, since they compare columns that the system did not predict."""
 
     def __getitem__(self, metric: str) -> Score:
         return self.scores[metric]
@@ -226,6 +235,7 @@ def score(
     punct: Punct = "keep",
     subtypes: Subtypes = "keep",
     names: tuple[str, str] = ("the gold treebank", "the system's output"),
+    predicted: Collection[str] | None = None,
 ) -> Evaluation:
     """Compare a system's trees with the gold trees.
 
@@ -238,6 +248,8 @@ def score(
         without a gold word is judged by its own form and tags.
     subtypes: `strip` compares relations up to the colon, as the CoNLL 2018 shared task does.
     names: the names of the two treebanks in messages.
+    predicted: which of the columns `upos`, `xpos`, `feats` and `lemmas` the system predicted; all
+        by default. Reports show no scores for the others.
     """
     check_choice("punct", punct, Punct)
     check_choice("subtypes", subtypes, Subtypes)
@@ -250,7 +262,15 @@ def score(
     system_counts = [
         not system_marks[s] if g == UNALIGNED else gold_counts[g] for s, g in enumerate(gold_of)
     ]
-    return Evaluation(flat_gold, flat_system, punct, subtypes, gold_of, gold_counts, system_counts)
+    unscored = frozenset(
+        metric
+        for column, metrics in _DEPENDENT.items()
+        if predicted is not None and column not in predicted
+        for metric in metrics
+    )
+    return Evaluation(
+        flat_gold, flat_system, punct, subtypes, gold_of, gold_counts, system_counts, unscored
+    )
 
 
 def _punctuation(side: Flat, punct: Punct) -> list[bool]:

@@ -22,14 +22,20 @@ _CONFUSIONS_SHOWN = 10
 
 
 def as_json(evaluation: Evaluation) -> dict[str, Any]:
-    """Return all results. Metrics are F1 in percent; `counts` holds the counts behind them."""
+    """Return all results. Metrics are F1 in percent; `counts` holds the counts behind them.
+
+    Metrics of columns that the system did not predict are None.
+    """
+    scored = {
+        metric: None if metric in evaluation.unscored else evaluation[metric] for metric in METRICS
+    }
     return {
         "gold": evaluation.gold.name,
         "system": evaluation.system.name,
         "punct": evaluation.punct,
         "subtypes": evaluation.subtypes,
-        **{metric: evaluation[metric].f1 for metric in METRICS},
-        "counts": {metric: _score_json(evaluation[metric]) for metric in METRICS},
+        **{metric: score and score.f1 for metric, score in scored.items()},
+        "counts": {metric: score and _score_json(score) for metric, score in scored.items()},
         "breakdowns": {
             by: {
                 row: {measure: _score_json(score) for measure, score in scores.items()}
@@ -70,8 +76,13 @@ def score_table(*evaluations: Evaluation) -> Table:
     table = _table("Metric", *names, *(["Precision", "Recall", "Right", "Gold"] if alone else []))
     table.add_column("")
     for metric, meaning in METRICS.items():
-        cells = [f"{evaluation[metric].f1:.2f}" for evaluation in evaluations]
-        if alone:
+        cells = [
+            "–" if metric in evaluation.unscored else f"{evaluation[metric].f1:.2f}"
+            for evaluation in evaluations
+        ]
+        if alone and metric in evaluations[0].unscored:
+            cells += ["–"] * 4
+        elif alone:
             s = evaluations[0][metric]
             cells += [f"{s.precision:.2f}", f"{s.recall:.2f}", f"{s.correct:,}", f"{s.gold:,}"]
         table.add_row(_TITLES[metric], *cells, f"[dim]{meaning}[/dim]")

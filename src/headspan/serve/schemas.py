@@ -41,7 +41,9 @@ class ParseRequest(_Strict):
     constraints: list[ArcConstraints] = Field(
         [], description="The trees are then the best ones that satisfy them, without restored arcs."
     )
-    retag: bool = Field(False, description="Predict tags even where the CoNLL-U has them.")
+    retag: bool = Field(
+        False, description="Predict tags and lemmas even where the CoNLL-U has them."
+    )
     draw: int | None = Field(
         None,
         ge=1,
@@ -83,13 +85,14 @@ class ParsedSentence(BaseModel):
     id: str | None
     text: str
     words: list[str]
+    lemmas: list[str] | None = None
     upos: list[str] | None = None
     xpos: list[str] | None = None
     feats: list[str] | None = None
     heads: list[int] = Field(description="0 is the root.")
     relations: list[str]
     spans: list[tuple[int, int]] = Field(
-        description="The headed span of every word, as its left and right fencepost."
+        description="The headed span of every word: the fenceposts around it and all below it."
     )
     score: float
     confidences: list[float] | None = Field(None, description="Present with confidence.")
@@ -125,7 +128,7 @@ class ModelInfo(BaseModel):
     name: str
     structure: str
     segments: bool = Field(description="Whether it segments raw text.")
-    predicts: list[str] = Field(description="The tag columns that it predicts.")
+    predicts: list[str] = Field(description="The columns of tags and lemmas that it predicts.")
     reads: list[str] = Field(description="The tag columns that it reads.")
     relations: list[str]
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from headspan.conllu import NO_HEAD, MultiwordToken, Sentence
+from headspan.conllu.places import TOKEN_RANGE
 
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 """Characters that UTF-8 or CoNLL-U cannot hold. White space inside a token is a space already."""
-_TOKEN_RANGE = re.compile(r"(^|\|)TokenRange=([0-9]+):([0-9]+)")
 
 
 class PlacedToken(NamedTuple):
@@ -28,15 +28,9 @@ def writable(form: str) -> str:
     return form if form.isascii() and "\0" not in form else _UNWRITABLE.sub("\ufffd", form)
 
 
-def token_range(misc: str) -> tuple[int, int] | None:
-    """The position of a token in its text, from its MISC column; None if it is not there."""
-    match = _TOKEN_RANGE.search(misc)
-    return (int(match[2]), int(match[3])) if match else None
-
-
 def shift_token_range(misc: str, offset: int) -> str:
     """The MISC column of a token whose text begins `offset` characters into a longer one."""
-    return _TOKEN_RANGE.sub(
+    return TOKEN_RANGE.sub(
         lambda m: f"{m[1]}TokenRange={int(m[2]) + offset}:{int(m[3]) + offset}", misc
     )
 

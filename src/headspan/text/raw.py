@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from headspan.conllu import Sentence, Token
+from headspan.conllu import Sentence, SurfaceToken
 
 _Token: TypeAlias = tuple[str, bool, bool]
 """The form, whether it is a multiword token, whether a space follows."""
@@ -80,8 +80,9 @@ def passages(
     breaks: list[int] = []
     spaced = True
     for sentence in sentences:
+        surface = sentence.surface_tokens
         tokens = [(form, token.last > token.first, space)
-                  for token, space in zip(sentence.tokens, spaces_after(sentence), strict=True)
+                  for token, space in zip(surface, spaces_after(sentence), strict=True)
                   if (form := " ".join(token.form.split()))]  # fmt: skip
         if not tokens:
             continue
@@ -180,12 +181,12 @@ def begins_paragraph(sentence: Sentence) -> bool:
 
 def spaces_after(sentence: Sentence) -> list[bool]:
     """For each token, whether a space follows: by `# text` if that fits, else by SpaceAfter."""
-    tokens = sentence.tokens
+    tokens = sentence.surface_tokens
     text = sentence.comment("text")
     return (text and _spaces_in(text, tokens)) or [token.space_after for token in tokens]
 
 
-def _spaces_in(text: str, tokens: Sequence[Token]) -> list[bool] | None:
+def _spaces_in(text: str, tokens: Sequence[SurfaceToken]) -> list[bool] | None:
     """Find after which tokens a text has a space; None if it does not consist of the tokens."""
     spaces, position = [], 0
     for token in tokens:

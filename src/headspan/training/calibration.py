@@ -17,6 +17,7 @@ from headspan.nn.tree_scores import TreeScores
 
 _LONGEST = 60  # words; longer sentences are few and would take most of the time
 _BATCH = 32  # sentences
+_WORDS = 10_000  # of a larger treebank, an even selection of sentences: scores stay in memory
 _RANGE = 0.05, 20.0
 _STEPS = 14
 
@@ -28,7 +29,9 @@ def fit_temperature(parser: Parser, sentences: Sequence[Sentence]) -> float:
     It has the least binary cross-entropy between the confidences of predicted arcs and whether they
     are right, by golden-section search over its logarithm.
     """
-    scored = list(_scored(parser, [s for s in sentences if 1 < len(s) <= _LONGEST]))
+    usable = [s for s in sentences if 1 < len(s) <= _LONGEST]
+    step = -(-sum(map(len, usable)) // _WORDS) or 1
+    scored = list(_scored(parser, usable[::step]))
 
     def loss(log_temperature: float) -> float:
         temperature = math.exp(log_temperature)
@@ -95,7 +98,7 @@ def confidences(
     values: list[float] = []
     right: list[bool] = []
     for parsed, gold in zip(
-        parser.pipe(sentences, confidence=True, retag=True), sentences, strict=True
+        parser.parse_stream(sentences, confidence=True, retag=True), sentences, strict=True
     ):
         if parsed.confidences:
             values += parsed.confidences

@@ -20,7 +20,9 @@ def model_card(config: Config, epoch: EpochDone, training_set: TrainingSet) -> s
     inputs += ["words"] * bool(model.embeddings.words)
     inputs += ["characters"] * bool(model.embeddings.characters)
     inputs += [column.upper() for column in model.embeddings.columns]
-    outputs = ["heads and relations", *(column.upper() for column in model.tagger.columns)]
+    names = {"lemmas": "LEMMA"}
+    columns = (names.get(column, column.upper()) for column in model.tagger.columns)
+    outputs = ["heads and relations", *columns]
     punctuation = "counted" if config.data.punct == "keep" else f"left out ({config.data.punct})"
     return f"""\
 ---
@@ -32,8 +34,8 @@ tags: [dependency-parsing]
 
 - Predicts: {", ".join(outputs)}
 - Inputs: {", ".join(inputs)}
-- Structure `{model.structure}`, loss `{model.loss}`; non-projective trees: \
-`{config.data.nonprojective}`
+- Structure `{model.structure}`, loss `{model.loss}`, decoder `{model.decoder}`; non-projective \
+trees: `{config.data.nonprojective}`
 - Trained on {PurePath(config.data.train).name}: {len(training_set.sentences):,} sentences, \
 {words:,} words
 - Chosen on {PurePath(config.data.dev).name}, epoch {epoch.epoch} of {training.epochs}, \

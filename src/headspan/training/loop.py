@@ -20,13 +20,14 @@ from headspan.config import Config
 from headspan.conllu import Sentence
 from headspan.model.parser import Parser
 from headspan.model.vocabularies import Vocabularies
+from headspan.nn.losses import max_margin
 from headspan.nn.network import Loss, Network
 from headspan.nn.pretrained import encoder_table, load_pretrained
 from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.files import open_output
 from headspan.plumbing.limits import check_parsed
-from headspan.registries import STRUCTURES
+from headspan.registries import LOSSES, STRUCTURES
 from headspan.scoring import Evaluation, score
 from headspan.text import Segmenter, train_segmenter
 from headspan.training import processes
@@ -88,7 +89,8 @@ class Trainer:
         self.folder = folder
         self.dev = read_treebank(config.data.dev, "dev")
         structure = STRUCTURES[config.model.structure]
-        dense = structure.needs_dense_scores(config.model.decoder)
+        sums = config.model.minimum_risk or LOSSES[config.model.loss] is not max_margin
+        dense = structure.needs_dense_scores(sums=sums)
         for number, sentence in enumerate(self.dev, 1):
             check_parsed(len(sentence), f"{config.data.dev}: sentence {number}", dense=dense)
         self.training_set = TrainingSet.choose(
@@ -98,6 +100,8 @@ class Trainer:
         )
         if not self.training_set.sentences:
             raise HeadspanError(f"{config.data.train}: no sentence is left to learn from")
+        if "lemmas" in config.model.tagger.columns:
+            _check_lemmas(config, self.training_set.sentences)
         self.parser = self._new_parser()
         self.costs = [self.parser.cost(s) for s in self.training_set.sentences]
         self.optimizer = self._new_optimizer()
@@ -291,7 +295,7 @@ class Trainer:
 
     def evaluate(self, sentences: list[Sentence]) -> Evaluation:
         """Score the parser, as users call it, against the original gold trees."""
-        parsed = self.parser.pipe(sentences, retag=True)
+        parsed = self.parser.parse_stream(sentences, retag=True)
         return score(sentences, parsed, punct=self.config.data.punct)
 
     def _save(self) -> None:
@@ -339,6 +343,14 @@ def _check_trees(config: Config) -> None:
         raise HeadspanError(
             f"model.labels_from is 'spans', but a subtree under model.structure '{name}' need not "
             "be a span; expected words"
+        )
+
+
+def _check_lemmas(config: Config, sentences: Sequence[Sentence]) -> None:
+    """Raise HeadspanError if there are no lemmas to learn."""
+    if all(lemma == "_" for sentence in sentences for lemma in sentence.lemmas):
+        raise HeadspanError(
+            f"{config.data.train}: has no lemmas, but model.tagger.columns names them"
         )
 
 

@@ -88,8 +88,8 @@ class TrainingSet:
             padded([self.spans[k] for k in numbers], width, (2,)),
             padded([vocabularies.labels.numbers(s.deprels) for s in sentences], width),
             [
-                padded([vocabulary.numbers(getattr(s, column)) for s in sentences], width)
-                for column, vocabulary in vocabularies.tags.items()
+                padded([vocabularies.gold_tags(column, s) for s in sentences], width)
+                for column in vocabularies.tags
             ],
         )
         return prepare(sentences, vocabularies, tokenizer, word_dropout=word_dropout), gold

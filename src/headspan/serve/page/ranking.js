@@ -9,18 +9,28 @@ export function ranking(sentence, bound, free) {
   const trees = sentence.best ?? [];
   const name = bound ? "the best tree under the constraints" : "the best tree";
   const score = bound && free !== undefined ? sentence.score - free : sentence.score;
-  return trees.map((tree, k) => ({
-    k: k || BEST_TREE,
-    rank: k + 1,
-    what: k ? differences(sentence, tree, trees[0]) : name,
-    score: signed(k ? tree.score - trees[0].score : score),
-  }));
+  if (!trees.length) return [];
+  // A model that minimises risk may return another tree than the one with the highest score.
+  const others = trees.map((tree, k) => ({ tree, k })).filter(({ tree }) => !same(tree, sentence));
+  return [
+    { k: BEST_TREE, rank: 1, what: name, score: signed(score) },
+    ...others.map(({ tree, k }, at) => ({
+      k,
+      rank: at + 2,
+      what: differences(sentence, tree),
+      score: signed(tree.score - sentence.score),
+    })),
+  ];
 }
 
-function differences(sentence, tree, best) {
+function same(tree, other) {
+  return tree.heads.every((head, at) => head === other.heads[at] && tree.relations[at] === other.relations[at]);
+}
+
+function differences(sentence, tree) {
   const changes = [];
   tree.heads.forEach((head, at) => {
-    if (head === best.heads[at] && tree.relations[at] === best.relations[at]) return;
+    if (head === sentence.heads[at] && tree.relations[at] === sentence.relations[at]) return;
     const above = head ? `${tree.relations[at]} of ${sentence.words[head - 1]}` : "root";
     changes.push(`${sentence.words[at]}: ${above}`);
   });

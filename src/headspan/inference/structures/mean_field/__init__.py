@@ -18,7 +18,7 @@ class MeanField(Arc):
 
     pieces = (POSTERIOR_ARC,)
 
-    def needs_dense_scores(self, decoder: str) -> bool:
+    def needs_dense_scores(self, *, sums: bool) -> bool:
         """Yes: second-order scores are n³, though those of arcs are n²."""
         return True
 

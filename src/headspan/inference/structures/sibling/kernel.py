@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from headspan.inference.headed_spans import siblings_of_sentence, spans_of_sentence
+from headspan.inference.headed_spans import spans_of_sentence
 from headspan.inference.scores import BAD_SCORE, NO_TREE
+from headspan.inference.siblings import siblings_of_sentence
 from headspan.inference.simd.charts import chart_width, longest_of
 from headspan.inference.simd.compile import best_signature, helper, kernel
 from headspan.inference.simd.rows import max_plus, max_plus_plus
@@ -281,7 +282,7 @@ def _best(
     lengths: Any,
     order: Any,
     gold: Any,
-    gold_again: Any,
+    _gold: Any,  # the same, for the second piece
     arc_cost: Any,
     sibling_cost: Any,
     heads: Any,

@@ -229,10 +229,10 @@ def sums_of_sentence(
     nothing = np.zeros((0, 0), np.int64)
     if load_no_siblings(arcs, none, width, scores, b, n, nothing, nothing, 0.0):
         return BAD_SCORE
-    for h in range(1, n + 1):
-        for k in range(1, n + 1):
-            for d in range(1, n + 1):
-                if (h < k < d or d < k < h) and not (scores[b, h, k, d] < np.inf):
+    for low in range(1, n + 1):
+        for k in range(low + 1, n):
+            for high in range(k + 1, n + 1):
+                if not (scores[b, low, k, high] < np.inf and scores[b, high, k, low] < np.inf):
                     return BAD_SCORE
     _inside(arcs, none, left_ends, right_ends, scores, b, n, width, charts, terms, single)
     left, right = charts[0], charts[2]

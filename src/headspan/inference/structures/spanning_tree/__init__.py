@@ -33,6 +33,8 @@ class SpanningTree(Structure):
     pieces = (ARC,)
     projective = False
     exponent = 2
+    sums_exponent = 3
+    dense_sums = True
     inside = staticmethod(inside)
     compiled = __name__
 

@@ -20,7 +20,7 @@ def _best(
     lengths: Any,
     order: Any,
     gold: Any,
-    gold_again: Any,
+    _gold: Any,  # the same, for the second piece
     gold_left: Any,
     gold_right: Any,
     arc_cost: Any,
