@@ -146,9 +146,11 @@ def test_multiword_tokens_have_their_words_and_ranges(segmenter: Segmenter) -> N
     assert sentence.misc[8] == "SpaceAfter=No|TokenRange=29:33"
 
 
-def test_a_line_end_is_a_space_and_a_blank_line_a_paragraph_end(segmenter: Segmenter) -> None:
+def test_a_wrapped_line_ends_in_a_space_and_a_blank_line_ends_a_paragraph(
+    segmenter: Segmenter,
+) -> None:
     text = "Ann sees au\nriver. Bob likes\n9 \n 000 tree\n \nCarla finds stone\n"
-    sentences = list(segmenter.segment(text))
+    sentences = list(segmenter.segment(text, wrapped=True))
     assert [s.text for s in sentences] == [
         "Ann sees au river.", "Bob likes 9 000 tree", "Carla finds stone",
     ]  # fmt: skip

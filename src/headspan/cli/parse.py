@@ -58,6 +58,13 @@ def parse(
     ] = "conllu",
     pretokenized: Pretokenized = False,
     lines: Lines = False,
+    wrapped: Annotated[
+        bool,
+        typer.Option(
+            "--wrapped",
+            help="Single line ends mean nothing: only blank lines end a sentence by themselves.",
+        ),
+    ] = False,
     confidence: Annotated[
         bool,
         typer.Option("--confidence", help="Add the probability of each arc, in MISC or in JSON."),
@@ -85,7 +92,7 @@ def parse(
     if confidence and format == "conllx":
         raise HeadspanError("--confidence needs another --format: CoNLL-X has no column for it")
     parser = load_parser(model, int8)
-    segment = partial(parser.sentences, lines=lines, pretokenized=pretokenized)
+    segment = partial(parser.sentences, lines=lines, wrapped=wrapped, pretokenized=pretokenized)
     read = chain.from_iterable(sentences(name, segment) for name in inputs)
     tagged = _tagged(read, parser.config.model.embeddings.columns)
     parsed = with_progress(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, islice, repeat
 from typing import Any, overload
 
@@ -85,6 +86,7 @@ class Parser:
         k: int = 1,
         retag: bool = False,
         lines: bool = False,
+        wrapped: bool = False,
         pretokenized: bool = False,
     ) -> Document: ...
 
@@ -107,20 +109,23 @@ class Parser:
         k: int = 1,
         retag: bool = False,
         lines: bool = False,
+        wrapped: bool = False,
         pretokenized: bool = False,
         constraints: Constraints | None = None,
     ) -> Document | Parse:
         """Parse a text into a Document of its sentences, or a Sentence into a Parse.
 
-        confidence, k and retag are the options of `parse`. lines and pretokenized, only for a text,
-        are those of `sentences`. constraints, only for a Sentence: what its tree must and must not
-        contain. Raises HeadspanError for a list: `parse_words` takes the words of a sentence, and
-        `pipe` takes several texts.
+        confidence, k and retag are the options of `parse`. lines, wrapped and pretokenized, for a
+        text, are those of `sentences`. constraints, only for a Sentence: what its tree must and
+        must not contain. Raises HeadspanError for a list: `parse_words` takes the words of a
+        sentence, and `pipe` takes several texts.
         """
         options = ParseOptions(confidence=confidence, k=k, retag=retag)
         if isinstance(text, Sentence):
-            if lines or pretokenized:
-                raise HeadspanError("lines and pretokenized are for texts; this is a Sentence")
+            if lines or wrapped or pretokenized:
+                raise HeadspanError(
+                    "lines, wrapped and pretokenized are for texts; this is a Sentence"
+                )
             return self._parse_one(text, constraints, options)
         if not isinstance(text, str):
             raise HeadspanError(_not_a_text(text))
@@ -129,7 +134,7 @@ class Parser:
                 "constraints are for a Sentence: give them to parser.parse, one per sentence of "
                 "list(parser.sentences([text]))"
             )
-        sentences = self.sentences([text], lines=lines, pretokenized=pretokenized)
+        sentences = self.sentences([text], lines=lines, wrapped=wrapped, pretokenized=pretokenized)
         return Document(text, tuple(self._stream(sentences, repeat(None), options)))
 
     def pipe(
@@ -140,6 +145,7 @@ class Parser:
         k: int = 1,
         retag: bool = False,
         lines: bool = False,
+        wrapped: bool = False,
         pretokenized: bool = False,
     ) -> Iterator[Document]:
         """Parse many texts lazily: a Document for each, in order, in constant memory.
@@ -151,10 +157,14 @@ class Parser:
         if isinstance(texts, str):
             raise HeadspanError("pipe takes several texts: call parser(text) for a single one")
         options = ParseOptions(confidence=confidence, k=k, retag=retag)
-        return self._documents(texts, options, lines=lines, pretokenized=pretokenized)
+        segment = partial(self.sentences, lines=lines, wrapped=wrapped, pretokenized=pretokenized)
+        return self._documents(texts, options, segment)
 
     def _documents(
-        self, texts: Iterable[str], options: ParseOptions, *, lines: bool, pretokenized: bool
+        self,
+        texts: Iterable[str],
+        options: ParseOptions,
+        segment: Callable[[list[str]], Iterator[Sentence]],
     ) -> Iterator[Document]:
         waiting: list[tuple[str, list[Sentence]]] = []
         size = 0
@@ -166,8 +176,7 @@ class Parser:
                             f"found {_kind(text)}; expected a string (parse_stream takes Sentences "
                             "and lists of words)"
                         )
-                    segmented = self.sentences([text], lines=lines, pretokenized=pretokenized)
-                    sentences = list(self._checked(segmented))
+                    sentences = list(self._checked(segment([text])))
             except Exception:
                 yield from self._together(waiting, options)
                 raise
@@ -220,19 +229,27 @@ class Parser:
         return parse
 
     def sentences(
-        self, pieces: Iterable[str], *, lines: bool = False, pretokenized: bool = False
+        self,
+        pieces: Iterable[str],
+        *,
+        lines: bool = False,
+        wrapped: bool = False,
+        pretokenized: bool = False,
     ) -> Iterator[Sentence]:
         """The sentences of a text that comes in pieces, in constant memory; not parsed yet.
 
-        lines: each line is a sentence. pretokenized: each line is a sentence with spaces between
-        its words; a model without a segmenter assumes this.
+        The model decides what a single line end means, unless it is told. lines: each line is a
+        sentence. wrapped: line ends mean nothing, only blank lines do. pretokenized: each line is a
+        sentence with spaces between its words; a model without a segmenter assumes this.
         """
+        if lines and wrapped:
+            raise HeadspanError("lines and wrapped contradict each other; expected one of them")
         if pretokenized or self.segmenter is None:
             segmented = sentences_from_lines(_lines(pieces))
         elif lines:
             segmented = self.segmenter.segment_lines(_lines(pieces))
         else:
-            segmented = self.segmenter.segment_stream(pieces)
+            segmented = self.segmenter.segment_stream(pieces, wrapped=wrapped)
         while True:
             with stage("segment"):
                 sentence = next(segmented, None)

@@ -15,9 +15,11 @@ from headspan.plumbing.errors import HeadspanError, shown
 _END = r"[^\s<>\"“”«».,;:!?'’()\[\]{}|*…]"
 """A character that an address can end with."""
 _ENDINGS = (
-    "docx?|xlsx?|pptx?|pdf|txt|csv|tsv|zip|tgz|tar|gz|exe|dll|html?|jpe?g|png|gif|svg|mp[34]|avi|mov|"
-    "py|js|json|xml|ya?ml|toml|md|tex|sh|sql|log|conllu"
+    "docx?|xlsx?|pptx?|pdf|txt|csv|tsv|zip|tgz|tar|gz|exe|dll|html?|jpe?g|png|gif|svg|mp[34]|avi|"
+    "mov|py|js|json|xml|ya?ml|toml|md|tex|sh|sql|log|conllu"
 )
+_TITLES = "Mr|Mrs|Ms|Dr|Prof|Gen|Col|Lt|Sgt|Capt|Rev|Hon|Sen|Rep|Gov|Pres|Mme|Sr|Sra"
+_NUMBERED = "[Nn]os?|[Ff]igs?|Art|[Ss]ec|[Vv]ol|[Cc]h|pp?|para|Eq|approx|ca"
 _EMOJI = (
     "(?:[\U0001f1e6-\U0001f1ff]{2}"  # flags
     "|[0-9#*]\ufe0f?\u20e3"  # keycaps
@@ -29,15 +31,15 @@ _EMOJI = (
 PATTERNS = {
     "url": rf"(?:(?:https?|ftp|file)://|mailto:|www\.)\S*{_END}/?",
     "email": r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}(?![\w-])",
-    "file": rf"(?<![\w./\\@:-])(?:[A-Za-z]:\\|~?/)?(?:[\w.-]+[/\\])*[\w-]+(?:\.[\w-]+)*\.(?:{_ENDINGS})\b"
-    r"(?![\w@-])",
+    "file": r"(?<![\w./\\@:-])(?:[A-Za-z]:\\|~?/)?(?:[\w.-]+[/\\])*[\w-]+(?:\.[\w-]+)*"
+    rf"\.(?:{_ENDINGS})\b(?![\w@-])",
     "site": r"(?<![\w.@/-])(?:[A-Za-z0-9-]+\.)+(?:com|org|net|edu|gov|info|io|co\.uk|eu)"
     rf"(?:/\S*{_END}/?)?(?![\w@-])",
     "hashtag": r"(?<![\w&#/])#\w*[^\W\d_]\w*",
     "mention": r"(?<![\w@.])@\w+",
     "emoji": f"{_EMOJI}(?:\u200d{_EMOJI})*",
-    "emoticon": r"(?<![\w:;=])(?:>?[:;=][-o^'*]?[()\[\]{}DPpSsOo/\\|*3><]+|[()\[\]]+[-o^'*]?[:;=](?![\w-])"
-    r"|<3+|\^[_.-]?\^|[xX]D+|[oO]_+[oO]|¯\\_\(ツ\)_/¯)(?![\w/])",
+    "emoticon": r"(?<![\w:;=])(?:>?[:;=][-o^'*]?[()\[\]{}DPpSsOo/\\|*3><]+"
+    r"|[()\[\]]+[-o^'*]?[:;=](?![\w-])|<3+|\^[_.-]?\^|[xX]D+|[oO]_+[oO]|¯\\_\(ツ\)_/¯)(?![\w/])",
     "time": r"(?<![\w:])\d{1,2}:\d{2}(?::\d{2})?(?![\w:])",
     "version": r"(?<![\w.])[vV]?\d+(?:\.\d+){2,}(?![\w])",
     "phone": r"(?<![\w.-])(?:\+\d{1,3}[.-])?(?:\d{2,4}[.-]){1,3}\d{3,4}[.-]\d{3,4}(?![\w-])",
@@ -45,8 +47,7 @@ PATTERNS = {
     "decimal": r"(?<![\w.,])\d+\.\d+(?![\w])(?!\.\d)",
     "ordinal": r"(?<![\w.,])\d+(?:st|nd|rd|th)\b",
     "with": r"(?<![\w/])[wWbB]/[oOcC]?(?=\s)",
-    "abbreviation": r"(?<![\w.])(?:(?:Mr|Mrs|Ms|Dr|Prof|Gen|Col|Lt|Sgt|Capt|Rev|Hon|Sen|Rep|Gov|Pres|Mme|Sr"
-    r"|Sra)\.(?=\s[^\W\d_])|(?:[Nn]os?|[Ff]igs?|Art|[Ss]ec|[Vv]ol|[Cc]h|pp?|para|Eq|approx|ca)\.(?=\s\d)"
+    "abbreviation": rf"(?<![\w.])(?:(?:{_TITLES})\.(?=\s[^\W\d_])|(?:{_NUMBERED})\.(?=\s\d)"
     r"|(?:vs|incl|cf|e\.g|i\.e)\.(?=\s\S))",
 }
 """By name. Of matches that begin at the same place, the first pattern's is taken."""
@@ -61,7 +62,7 @@ def one_of(names: Sequence[str]) -> re.Pattern[str]:
 
 def check_names(names: Any) -> tuple[str, ...]:
     """The names of patterns, in the order in which they are tried; raises HeadspanError."""
-    if not isinstance(names, list) or not all(name in PATTERNS for name in names):
+    if not isinstance(names, list) or not all(isinstance(n, str) and n in PATTERNS for n in names):
         raise HeadspanError(
             f"the segmenter's patterns are {shown(names)}; expected some of {', '.join(PATTERNS)}"
         )

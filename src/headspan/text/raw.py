@@ -54,13 +54,13 @@ class Noise:
     """Sentences without their final punctuation mark."""
     typeset: float = 0.15
     """Sentences with the quotes, apostrophes, dashes and ellipses of printed text."""
-    wrapped: float = 0.2
+    wrapped: float = 0.12
     """Paragraphs with line ends after 40 to 90 characters, some of them joined to the next."""
-    lines: float = 0.15
+    lines: float = 0.1
     """Groups of paragraphs in which every sentence has a line of its own."""
     listed: float = 0.3
     """Such groups that are lists: with bullets, mostly without final punctuation."""
-    paragraph_lines: float = 0.15
+    paragraph_lines: float = 0.1
     """Groups of paragraphs in which every paragraph is a line."""
 
 

@@ -33,8 +33,8 @@ class Segmenter:
 
     Every character that is not white space is in exactly one token, in order. A blank line ends a
     sentence and white space ends a token; whether a single line end ends a sentence depends on the
-    text. `TokenRange` in MISC is the token's position in the text. Forms have U+FFFD for NUL and for half
-    a surrogate pair, which no file can hold. A segmenter runs on the CPU.
+    text. `TokenRange` in MISC is the token's position in the text. Forms have U+FFFD for NUL and
+    for half a surrogate pair, which no file can hold. A segmenter runs on the CPU.
     """
 
     def __init__(
@@ -48,9 +48,7 @@ class Segmenter:
         """The sentences of a text. wrapped: single line ends mean nothing."""
         return self.segment_stream((text,), wrapped=wrapped)
 
-    def segment_stream(
-        self, pieces: Iterable[str], *, wrapped: bool = False
-    ) -> Iterator[Sentence]:
+    def segment_stream(self, pieces: Iterable[str], *, wrapped: bool = False) -> Iterator[Sentence]:
         """The sentences of a text that arrives in pieces, in constant memory.
 
         wrapped: single line ends mean nothing. The result does not depend on how the text is cut

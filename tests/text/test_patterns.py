@@ -1,0 +1,47 @@
+"""Patterns of tokens, and which of them a treebank agrees with."""
+
+import pytest
+
+from headspan import HeadspanError
+from headspan.text.patterns import PATTERNS, agreed, check_names, one_of
+
+EVERY = one_of(tuple(PATTERNS))
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("See https://a.example/b?c=d#e, or www.example.com.", ["https://a.example/b?c=d#e", "www.example.com"]),
+        ("(http://example.net/x_(y)/z)", ["http://example.net/x_(y)/z"]),
+        ("Mail jane.doe+x@mail.example.org!", ["jane.doe+x@mail.example.org"]),
+        ("Open C:\\tmp\\a.txt and ~/b/c.tar.gz.", ["C:\\tmp\\a.txt", "~/b/c.tar.gz"]),
+        ("#one and # two, a#b", ["#one"]),
+        ("@sam: hi, x@y", ["@sam"]),
+        ("🥛. 👍🏽 👨‍👩‍👧‍👦 🇫🇷🇩🇪 1️⃣", ["🥛", "👍🏽", "👨‍👩‍👧‍👦", "🇫🇷", "🇩🇪", "1️⃣"]),
+        ("fun :-) and :( or :D <3", [":-)", ":(", ":D", "<3"]),
+        ("at 10:30, not 1:2:3:4", ["10:30"]),
+        ("v2.10.3 of 1,250,000.50 and 3.14.", ["v2.10.3", "1,250,000.50", "3.14"]),
+        ("call 555-123-4567", ["555-123-4567"]),
+        ("the 3rd w/ milk", ["3rd", "w/"]),
+        ("Dr. Lee, No. 5, vs. them. No. Dr.", ["Dr.", "No.", "vs."]),
+    ],
+)  # fmt: skip
+def test_matches(text: str, tokens: list[str]) -> None:
+    assert [match[0] for match in EVERY.finditer(text)] == tokens
+
+
+def test_a_treebank_can_disagree() -> None:
+    times = " ".join(["10:30"] * 20)
+    whole = set(range(4, len(times), 6))
+    assert "time" in agreed([(times, whole)])
+    divided = whole | {k - 3 for k in whole} | {k - 2 for k in whole}
+    assert "time" not in agreed([(times, divided)])
+    assert set(agreed([("no matches", {1, 9})])) == set(PATTERNS)
+
+
+def test_names_are_checked() -> None:
+    assert check_names(["time", "url"]) == ("url", "time")
+    for wrong in (["x"], "url", {"url": 1}, [["url"]], None, 3):
+        with pytest.raises(HeadspanError, match="the segmenter's patterns are"):
+            check_names(wrong)
+    assert one_of(()).search("https://example.com") is None
