@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
+from headspan import conllu
 from headspan.config import read_config
 from headspan.training.loop import train
 
@@ -14,15 +15,18 @@ PRESETS = sorted((ROOT / "configs").glob("*.toml"))
 
 @pytest.mark.parametrize("path", PRESETS, ids=lambda path: path.stem)
 def test_a_preset_trains(path: Path, treebank: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+    train_on = tmp_path / "train.conllu"
+    sentences = [s.with_tags(lemmas=s.forms) for s in conllu.read(treebank / "train.conllu")]
+    conllu.write(sentences, train_on)
     config = read_config(path, {
-        "data.train": str(treebank / "train.conllu"), "data.dev": str(treebank / "dev.conllu"),
+        "data.train": str(train_on), "data.dev": str(treebank / "dev.conllu"),
         "training.epochs": "1", "training.batch_tokens": "200",
         "model.lstm_size": "8", "model.score_size": "8", "model.label_size": "4",
     })  # fmt: skip
     if config.model.encoder.name:
         encoder = replace(config.model.encoder, name=str(tiny_encoder))
         config = replace(config, model=replace(config.model, encoder=encoder))
-    parser = train(config, tmp_path)
+    parser = train(config, tmp_path / "run")
     assert len(parser.parse_words(["the", "dog", "sees"]).heads) == 3
 
 
