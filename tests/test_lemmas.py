@@ -245,9 +245,9 @@ def test_lemmas_stay_unless_they_are_missing_or_unwanted(model: Path) -> None:
     own = Sentence.from_words(GOLD[0].forms, lemmas="1 2 3 4 5".split())
     assert parser(own).lemmas == own.lemmas
     assert parser(own, retag=True).lemmas == GOLD[0].lemmas
-    found = parser(["Unseen", "", "\u200b", "İ", "x" * 10_000, "_"])
+    found = parser.parse_words(["Unseen", "", "\u200b", "İ", "x" * 10_000, "_"])
     assert all(found.lemmas)
-    assert parser(GOLD[0].forms).as_json()["lemmas"] == GOLD[0].lemmas
+    assert parser.parse_words(GOLD[0].forms).as_json()["lemmas"] == GOLD[0].lemmas
 
 
 def test_lemmas_that_no_script_makes_are_not_learned(treebank: Path, tmp_path: Path) -> None:
@@ -332,8 +332,8 @@ def test_a_model_of_lemmas_needs_its_dictionary(model: Path, tmp_path: Path) -> 
 
 def test_a_model_without_lemmas_leaves_them_empty(treebank: Path, tmp_path: Path) -> None:
     parser = train(settings(treebank, columns=("upos",), epochs=1), tmp_path)
-    assert set(parser(GOLD[0].forms).lemmas) == {"_"}
-    assert "lemmas" not in parser(GOLD[0].forms).as_json()
+    assert set(parser.parse_words(GOLD[0].forms).lemmas) == {"_"}
+    assert "lemmas" not in parser.parse_words(GOLD[0].forms).as_json()
     assert not (tmp_path / "model" / "lemmas.json").exists()
 
 
