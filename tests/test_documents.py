@@ -303,7 +303,7 @@ def test_every_wrong_call_says_what_to_call(parser: Parser, document: Document) 
         "found None; expected a text": lambda: parser(None),  # type: ignore[call-overload]
         "found a bytes; expected a text or a Sentence": lambda: parser(b"x"),  # type: ignore[call-overload]
         "found a Document; expected a text": lambda: parser(document),  # type: ignore[call-overload]
-        "lines and pretokenized are for texts": lambda: parser(sentence, lines=True),  # type: ignore[call-overload]
+        "lines, wrapped and pretokenized are for texts": lambda: parser(sentence, lines=True),  # type: ignore[call-overload]
         "constraints are for a Sentence: give them to parser.parse": lambda: parser(
             "a", constraints=Constraints(root=1)
         ),  # type: ignore[call-overload]

@@ -33,9 +33,9 @@ def test_a_parser_returns_free_memory_now_and_then(
     monkeypatch.setattr(parser, "_TIDY", 10)
     parse = Trainer(config(treebank), tmp_path).parser
     for _ in range(5):
-        parse(["x"] * 4)
+        parse.parse_words(["x"] * 4)
     assert len(given) == 1
-    parse(["x"] * 30)
+    parse.parse_words(["x"] * 30)
     assert len(given) == 2
 
 
@@ -59,7 +59,7 @@ def test_parsing_does_not_use_more_and_more_memory(treebank: Path, tmp_path: Pat
 
     def used_after(rounds: int) -> int:
         for number in range(rounds):
-            parse([f"{number % 10}"] * (1 + number % 9), confidence=True)
+            parse.parse_words([f"{number % 10}"] * (1 + number % 9), confidence=True)
         heap = mallinfo()
         return int(heap.uordblks + heap.hblkhd)
 

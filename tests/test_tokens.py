@@ -338,9 +338,9 @@ def test_what_a_parse_remembers_is_no_part_of_it(saw: Sentence) -> None:
 def test_a_sentence_as_other_things(saw: Sentence) -> None:
     assert saw.to_conllu() == SAW
     assert json.loads(saw.to_json()) == {
-        "id": None, "text": "She saw the man.", "words": list(saw.forms), "upos": list(saw.upos),
-        "xpos": list(saw.xpos), "feats": list(saw.feats), "heads": [2, 0, 4, 2, 2],
-        "relations": list(saw.deprels),
+        "id": None, "text": "She saw the man.", "words": list(saw.forms),
+        "lemmas": list(saw.lemmas), "upos": list(saw.upos), "xpos": list(saw.xpos),
+        "feats": list(saw.feats), "heads": [2, 0, 4, 2, 2], "relations": list(saw.deprels),
     }  # fmt: skip
     assert json.loads(Sentence.from_words(["x"]).to_json())["heads"] == [None]
     assert saw.to_dicts()[3] == {

@@ -44,7 +44,7 @@ def parser(treebank: Path, tmp_path_factory: pytest.TempPathFactory) -> Parser:
     )  # fmt: skip
     parser = train(config, tmp_path_factory.mktemp("tiny"))
     parser.segmenter = train_segmenter(
-        made_up_treebank(200, 1), made_up_treebank(20, 2), settings=SETTINGS
+        made_up_treebank(300, 1), made_up_treebank(20, 2), settings=SETTINGS
     )
     return parser
 
