@@ -1,6 +1,7 @@
 """Line ends: which of them can be seen, and what training makes of them."""
 
 import random
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -15,10 +16,13 @@ NONE = {"wrapped": 0, "lines": 0, "listed": 0, "paragraph_lines": 0}
 
 def test_a_line_end_is_wrapped_where_the_next_word_would_not_have_fitted() -> None:
     assert mark_line_ends("no line end") == "no line end"
-    text = "a short one\na much longer line here\nword"
-    assert mark_line_ends(text) == f"a short one{LINE_END}a much longer line here{WRAPPED}word"
-    prose = "The quick brown fox\njumps over the lazy\ndog and sleeps."
+    long = "a much longer line is here, and it goes on"
+    assert (
+        mark_line_ends(f"a short one\n{long}\nword") == f"a short one{LINE_END}{long}{WRAPPED}word"
+    )
+    prose = "The quick brown fox jumps over the lazy\ndog, who sleeps in the sun all day long,\nand so on."
     assert mark_line_ends(prose).count(WRAPPED) == 2
+    assert WRAPPED not in mark_line_ends("Just landed\nSo cold here\nGood night")
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", " \n  ", "\u2028"])
@@ -81,7 +85,7 @@ def test_lists_have_bullets_and_mostly_no_full_stop() -> None:
     found = laid_out(lines=1, listed=1)
     check(found)
     lines = [line for passage in found for line in passage.text.split("\n")]
-    assert all(line[1] == " " and line[2:6] == "This" for line in lines)
+    assert all(re.match(r"([-*•–o·]|\d+[.)]) This", line) for line in lines)
     assert 0.1 < sum(line.endswith(".") for line in lines) / len(lines) < 0.6
 
 

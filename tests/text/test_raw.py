@@ -34,6 +34,11 @@ TREEBANK = """\
 
 """
 
+TYPESET = Noise(
+    joined=0, lower_case=0, upper_case=0, unpunctuated=0, typeset=1,
+    wrapped=0, lines=0, paragraph_lines=0,
+)  # fmt: skip
+
 
 def test_raw_text_follows_spaces_and_paragraphs() -> None:
     sentences = list(conllu.parse(TREEBANK))
@@ -67,13 +72,24 @@ def test_noise_keeps_ends_where_they_belong(noise: Noise) -> None:
 def test_typesetting_changes_quotes_dashes_and_ellipses() -> None:
     text = '1\t"\t{0}\tSpaceAfter=No\n2\tno\t{0}\tSpaceAfter=No\n3\t"\t{0}\t_\n4\t--\t{0}\t_\n5\tso\t{0}\t_\n6\t...\t{0}\t_\n'
     sentences = list(conllu.parse(text.format("_\t_\t_\t_\t_\t_\t_") + "\n"))
-    noise = Noise(joined=0, lower_case=0, upper_case=0, unpunctuated=0, typeset=1)
     texts = {
         passage.text
         for seed in range(20)
-        for passage in passages(sentences, noise=noise, draw=random.Random(seed))
+        for passage in passages(sentences, noise=TYPESET, draw=random.Random(seed))
     }
-    assert texts == {"“no” — so …", "“no”—so …"}
+    assert texts == {"“no” — so …", "“no”—so …", "‘no’ — so …", "‘no’—so …"}
+
+
+def test_typesetting_changes_hyphens_between_numbers() -> None:
+    line = "{}\t{}" + "\t_" * 7 + "\tSpaceAfter=No\n"
+    words = ["1990", "-", "95", "well", "-", "known"]
+    (sentence,) = conllu.parse("".join(line.format(k, w) for k, w in enumerate(words, 1)) + "\n")
+    texts = {
+        passage.text
+        for seed in range(20)
+        for passage in passages([sentence], noise=TYPESET, draw=random.Random(seed))
+    }
+    assert texts == {"1990-95well-known", "1990–95well-known"}
 
 
 def test_split_input_needs_no_torch() -> None:

@@ -159,6 +159,19 @@ def test_a_wrapped_line_ends_in_a_space_and_a_blank_line_ends_a_paragraph(
     check(text, sentences)
 
 
+@given(words=st.lists(st.text("abcXY19'", min_size=1, max_size=6), min_size=2, max_size=6))
+@often
+def test_a_hyphen_or_slash_is_separated_from_both_sides_or_neither(
+    segmenter: Segmenter, words: list[str]
+) -> None:
+    for joint in "-–/":
+        text = f"Ann sees {joint.join(words)} tree."
+        ends = {end for sentence in segmenter.segment(text) for _, end in ranges(sentence)}
+        for at, character in enumerate(text):
+            if character == joint and text[at - 1].isalnum() and text[at + 1].isalnum():
+                assert (at in ends) == (at + 1 in ends)
+
+
 def test_split_text_keeps_its_lines_and_words() -> None:
     first, second, third = sentences_from_lines(["A b\n", "c. d\r\n", " \n", "e"])
     assert (first.forms, second.forms, third.forms) == (("A", "b"), ("c.", "d"), ("e",))

@@ -7,6 +7,7 @@ from the character it belongs to. What fits a pattern, such as an address, is on
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -32,6 +33,8 @@ Scores: TypeAlias = npt.NDArray[np.float32]
 _SORTED_WINDOWS = 64
 """Windows that are sorted by length together, so that batches have little padding."""
 _BATCH_CHARACTERS = 1 << 14
+_JOINT = re.compile(r"(?<=[^\W_])[-–/](?=[^\W_])")
+"""A hyphen or slash inside a word, which is separated from both sides or from neither."""
 _SPACE = CATEGORY_NUMBERS["Zs"]
 
 
@@ -144,6 +147,13 @@ class BoundaryFinder:
             must_end[max(start - 1, 0)] |= start > 0
             if match.lastgroup == WITHIN_SENTENCES:
                 sentence_ends[start:stop] = False
+        for match in _JOINT.finditer(window.text):
+            sides = slice(match.start() - 1, match.start() + 1)
+            gain = scores[sides, END:].max(1) - scores[sides, INSIDE]
+            if not never_ends[sides].any() and (must_end[sides].any() or gain.sum() > 0):
+                must_end[sides] = True
+            else:
+                never_ends[sides] = True
         classes = np.where(must_end & (classes == INSIDE), class_at_end, classes)
         classes[never_ends] = INSIDE
         sentence_ends &= ~never_ends

@@ -31,9 +31,9 @@ class SegmenterSizes:
     """Channels of each of the two convolutions."""
     width: int = 5
     """Characters that each convolution sees, an odd number."""
-    words: int = 32
+    words: int = 48
     """Size of the embedding of a unit that training saw often."""
-    lstm: int = 64
+    lstm: int = 96
     """Size of the BiLSTM in each direction."""
 
 

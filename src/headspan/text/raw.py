@@ -20,7 +20,10 @@ _Token: TypeAlias = tuple[str, bool, bool]
 
 _DASHES = 0.2
 """Share of commas that typesetting turns into dashes, because treebanks have few dashes."""
-_BULLETS = ("-", "*", "•", "–", "o", "·")
+_SINGLE_QUOTES = 0.3
+"""Share of typeset sentences that have single quotes instead of double ones."""
+_BULLETS = ("-", "*", "•", "–", "o", "·", "1.", "1)")
+"""What the items of a list begin with; 1 stands for any number."""
 _BREAK = re.compile(r"#\s*new(par|doc)\b")
 
 
@@ -54,13 +57,13 @@ class Noise:
     """Sentences without their final punctuation mark."""
     typeset: float = 0.15
     """Sentences with the quotes, apostrophes, dashes and ellipses of printed text."""
-    wrapped: float = 0.12
+    wrapped: float = 0.1
     """Paragraphs with line ends after 40 to 90 characters, some of them joined to the next."""
-    lines: float = 0.1
+    lines: float = 0.04
     """Groups of paragraphs in which every sentence has a line of its own."""
     listed: float = 0.3
     """Such groups that are lists: with bullets, mostly without final punctuation."""
-    paragraph_lines: float = 0.1
+    paragraph_lines: float = 0.03
     """Groups of paragraphs in which every paragraph is a line."""
 
 
@@ -122,6 +125,8 @@ class _Layout:
     """Whether every sentence has a line of its own."""
     bullet: str = ""
     """What every sentence begins with."""
+    unmarked: float = 0.0
+    """The share of sentences without their final mark."""
     paragraphs: bool = False
     """Whether every paragraph has a line of its own."""
     joined: float = 0.0
@@ -135,7 +140,8 @@ class _Layout:
         number -= noise.wrapped
         if number < noise.lines:
             bullet = draw.choice(_BULLETS) if draw.random() < noise.listed else ""
-            return cls(sentences=True, bullet=bullet, joined=0.8)
+            unmarked = 0.7 if bullet else draw.choice((0.0, 0.0, 0.9))
+            return cls(sentences=True, bullet=bullet, unmarked=unmarked, joined=0.8)
         number -= noise.lines
         if number < noise.paragraph_lines:
             return cls(paragraphs=True, joined=0.8)
@@ -147,11 +153,12 @@ class _Layout:
 
     def listed(self, tokens: list[_Token], draw: random.Random) -> list[_Token]:
         """The tokens of a sentence, as an item of a list if it is one."""
-        if not self.bullet:
-            return tokens
-        if len(tokens) > 1 and _is_mark(tokens[-1][0]) and draw.random() < 0.7:
-            tokens = [*tokens[:-2], (*tokens[-2][:2], True)]
-        return [(self.bullet, False, True), *tokens]
+        if draw.random() < self.unmarked:
+            tokens = _unmarked(tokens)
+        if self.bullet.startswith("1"):
+            number = str(draw.randint(1, 12))
+            return [(number, False, False), (self.bullet[1], False, True), *tokens]
+        return [(self.bullet, False, True), *tokens] if self.bullet else tokens
 
     def applied(self, text: str, passage: Passage, breaks: Sequence[int]) -> str:
         """The text, with line ends for some of its spaces. breaks: where paragraphs end."""
@@ -186,6 +193,11 @@ def spaces_after(sentence: Sentence) -> list[bool]:
     return (text and _spaces_in(text, tokens)) or [token.space_after for token in tokens]
 
 
+def lacks_spaces(sentences: Iterable[Sentence]) -> bool:
+    """Return whether a treebank says that its text lacks a space somewhere between two tokens."""
+    return any(not all(spaces_after(sentence)) for sentence in sentences)
+
+
 def _spaces_in(text: str, tokens: Sequence[SurfaceToken]) -> list[bool] | None:
     """Find after which tokens a text has a space; None if it does not consist of the tokens."""
     spaces, position = [], 0
@@ -207,17 +219,19 @@ def _with_noise(tokens: list[_Token], noise: Noise, draw: random.Random) -> list
         tokens = [(form.lower(), multiword, space) for form, multiword, space in tokens]
     elif number < noise.lower_case + noise.upper_case:
         tokens = [(form.upper(), multiword, space) for form, multiword, space in tokens]
-    if _is_mark(tokens[-1][0]) and len(tokens) > 1 and draw.random() < noise.unpunctuated:
-        form, multiword, _ = tokens[-2]
-        tokens = [*tokens[:-2], (form, multiword, True)]
+    if draw.random() < noise.unpunctuated:
+        tokens = _unmarked(tokens)
     if draw.random() < noise.typeset:
         tokens = _typeset(tokens, draw)
     return tokens
 
 
-def _is_mark(form: str) -> bool:
-    """Whether a token is a punctuation mark such as a full stop."""
-    return len(form) == 1 and unicodedata.category(form) == "Po"
+def _unmarked(tokens: list[_Token]) -> list[_Token]:
+    """A sentence without its final punctuation mark, if it has one and other tokens."""
+    last = tokens[-1][0]
+    if len(tokens) == 1 or len(last) > 1 or unicodedata.category(last) != "Po":
+        return tokens
+    return [*tokens[:-2], (*tokens[-2][:2], True)]
 
 
 def _typeset(tokens: list[_Token], draw: random.Random) -> list[_Token]:
@@ -225,11 +239,15 @@ def _typeset(tokens: list[_Token], draw: random.Random) -> list[_Token]:
     result: list[_Token] = []
     before = True
     tight = draw.random() < 0.5
+    single = draw.random() < _SINGLE_QUOTES
     for form, multiword, after in tokens:
         inside = 0 < len(result) < len(tokens) - 1
+        form = "'" if single and form == '"' else form
         if form in ("--", "---") or (form == "-" and before and after):
             form, multiword = "—", False
             close = tight and inside
+        elif form == "-" and tight and result and result[-1][0].isdecimal():
+            form, close = "–", False
         else:
             close = form == "," and after and not before and inside and draw.random() < _DASHES
             form = "—" if close else _quotes(form, before, after).replace("'", "’")

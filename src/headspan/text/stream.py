@@ -23,6 +23,7 @@ _BEFORE_STOP = 256
 """A core ends at the last white space in this many characters, if there is one."""
 LINE_END, WRAPPED = "\n", "\v"
 """A line end where the next word would have fitted on the line, and one where it would not."""
+_NARROWEST = 40
 _LONGEST_PIECE = 1 << 16
 _RUNS = re.compile(r"\s+|\S+")
 _LINE_END = re.compile("\r\n|[\n\r\x85\u2028]")
@@ -47,11 +48,14 @@ class Window:
 
 
 def mark_line_ends(text: str) -> str:
-    """Tell the two kinds of line ends apart; lines are as wide as the longest of them."""
+    """Tell the two kinds of line ends apart.
+
+    The width of lines is the length of the longest; prose is hardly ever wrapped at less than 40.
+    """
     if LINE_END not in text:
         return text
     lines = text.split(LINE_END)
-    width = max(map(len, lines))
+    width = max(_NARROWEST, *map(len, lines))
     marked = [lines[0]]
     for line, following in pairwise(lines):
         needed = len(line) + 1 + len(following.partition(" ")[0])
