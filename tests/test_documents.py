@@ -2,9 +2,11 @@
 
 import json
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -35,6 +37,8 @@ def document(parser: Parser) -> Document:
 
 @pytest.fixture
 def without_segmenter(monkeypatch: pytest.MonkeyPatch, parser: Parser) -> Parser:
+    """The same without it; that it warns is tested elsewhere."""
+    monkeypatch.setattr(parser, "_warned", {"segmenter"})
     monkeypatch.setattr(parser, "segmenter", None)
     return parser
 
@@ -111,7 +115,7 @@ def test_a_document_as_other_things(document: Document, parser: Parser) -> None:
     assert words[-1]["sentence"] == len(document)
     assert {**words[0]} == {"sentence": 1, **document[0].to_dicts()[0]}
     sure = parser(TEXT, confidence=True)
-    assert sure.to_conllu().count("Confidence=") == len(sure.tokens)
+    assert sure.to_conllu().count("|Confidence=") == len(sure.tokens)
     assert all(0 < token.confidence <= 1 for token in sure.tokens if token.confidence)
 
 
@@ -376,3 +380,73 @@ def test_help_tells_everything() -> None:
         for name, value in vars(kind).items():
             if not name.startswith("_") and (callable(value) or isinstance(value, property)):
                 assert value.__doc__, f"{kind.__name__}.{name}"
+
+
+def test_documents_before_a_failure_come_first_whatever_fails(
+    parser: Parser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headspan.plumbing.limits.LONGEST_DENSE", 10)
+    stream = parser.pipe(["the dog sees.", "dog " * 11, "a cat."], k=2)
+    assert [token.text for token in next(stream).tokens][:2] == ["the", "dog"]
+    with pytest.raises(HeadspanError, match=r"text 2: sentence 1 has 11 words; .* 10 at most"):
+        next(stream)
+
+    def texts() -> Iterator[str]:
+        yield "the dog sees."
+        raise ValueError("the source failed")
+
+    stream = parser.pipe(texts())
+    assert len(next(stream).tokens)
+    with pytest.raises(ValueError, match="the source failed"):
+        next(stream)
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, "3", None, True])
+def test_k_must_be_a_number_of_trees(parser: Parser, k: Any) -> None:
+    with pytest.raises(HeadspanError, match=r"k is .*; expected a whole number from 1"):
+        parser(TEXT, k=k)
+
+
+@pytest.mark.parametrize("word", ["", " ", "a\tb", "a\nb", "a\0", "\ud800"])
+def test_a_word_that_no_file_can_hold_is_an_error(parser: Parser, word: str) -> None:
+    with pytest.raises(HeadspanError, match=r"word 2 is .*; expected a word without tabs"):
+        parser.parse_words(["the", word])
+    with pytest.raises(HeadspanError, match=r"sentence 1: word 1 is "):
+        parser.parse([[word]])
+
+
+def test_wrong_arguments_say_what_to_call(parser: Parser, document: Document) -> None:
+    calls: list[tuple[Callable[[], object], str]] = [
+        (lambda: parser(document), "found a Document; .* call parse for several"),  # type: ignore[call-overload]
+        (lambda: parser([document[0]]), "found a list; .* call parse for several"),  # type: ignore[call-overload]
+        (lambda: parser.parse_words(b"abc"), "found a bytes; expected the words"),  # type: ignore[arg-type]
+        (lambda: parser.pipe(b"abc"), "found a bytes; expected several texts"),  # type: ignore[arg-type]
+        (lambda: parser.pipe(None), "found None; expected several texts"),  # type: ignore[arg-type]
+        (lambda: parser.parse(None), "found None; expected a list of sentences"),  # type: ignore[arg-type]
+        (lambda: parser.parse([WORDS], constraints=[3]), "the constraints are an int"),  # type: ignore[list-item]
+    ]
+    for call, message in calls:
+        with pytest.raises(HeadspanError, match=message):
+            call()
+    with pytest.raises(IndexError, match="index 99 in a document of"):
+        document[99]
+
+
+def test_positions_of_words_and_sentences(document: Document) -> None:
+    table = json.loads(document.to_json())
+    for sentence, found in zip(document, table["sentences"], strict=True):
+        assert found["starts"] == [token.start for token in sentence]
+        assert found["ends"] == [token.end for token in sentence]
+        assert (sentence.start, sentence.end) == (sentence[0].start, sentence[-1].end)
+    assert (Sentence.from_words([]).start, Sentence.from_words([]).end) == (None, None)
+    assert document.text[document[1].start :].startswith(document[1][0].text)
+
+
+def test_half_a_surrogate_pair_can_be_written(parser: Parser) -> None:
+    assert json.loads(parser("a dog\ud800 sees.").to_json().encode())["text"] == "a dog\ufffd sees."
+
+
+def test_strings_of_numpy_become_plain(parser: Parser) -> None:
+    parse = parser.parse_words(np.array(WORDS))  # type: ignore[arg-type]
+    assert {type(form) for form in parse.forms} == {str}
+    assert type(parser(np.str_(TEXT)).text) is str

@@ -192,6 +192,12 @@ GOLD = [
 ]  # fmt: skip
 
 
+def save_unchecked(parser: Parser, folder: Path) -> None:
+    """Save a model without checksums, which would notice every change."""
+    parser.save(folder)
+    (folder / "checksums.json").unlink()
+
+
 @pytest.fixture(scope="module")
 def treebank(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("lemmas") / "two.conllu"
@@ -245,7 +251,7 @@ def test_lemmas_stay_unless_they_are_missing_or_unwanted(model: Path) -> None:
     own = Sentence.from_words(GOLD[0].forms, lemmas="1 2 3 4 5".split())
     assert parser(own).lemmas == own.lemmas
     assert parser(own, retag=True).lemmas == GOLD[0].lemmas
-    found = parser.parse_words(["Unseen", "", "\u200b", "İ", "x" * 10_000, "_"])
+    found = parser.parse_words(["Unseen", "\u200b", "İ", "x" * 10_000, "_"])
     assert all(found.lemmas)
     assert parser.parse_words(GOLD[0].forms).as_json()["lemmas"] == GOLD[0].lemmas
 
@@ -300,7 +306,7 @@ def test_hostile_dictionaries_are_refused(
 ) -> None:
     monkeypatch.setattr("headspan.lemmas._MOST_READ", 8)
     folder = tmp_path / "model"
-    Parser.load(model).save(folder)
+    save_unchecked(Parser.load(model), folder)
     change(folder, "lemmas.json", data)
     with pytest.raises(HeadspanError, match=message) as caught:
         Parser.load(folder)
@@ -314,7 +320,7 @@ def test_scripts_that_cannot_have_been_learned_are_refused(
     model: Path, tmp_path: Path, text: str
 ) -> None:
     folder = tmp_path / "model"
-    Parser.load(model).save(folder)
+    save_unchecked(Parser.load(model), folder)
     data = json.loads((folder / "vocabularies.json").read_text(encoding="utf-8"))
     data["tags"]["lemmas"][0] = text
     change(folder, "vocabularies.json", data)
@@ -324,7 +330,7 @@ def test_scripts_that_cannot_have_been_learned_are_refused(
 
 def test_a_model_of_lemmas_needs_its_dictionary(model: Path, tmp_path: Path) -> None:
     folder = tmp_path / "model"
-    Parser.load(model).save(folder)
+    save_unchecked(Parser.load(model), folder)
     (folder / "lemmas.json").unlink()
     with pytest.raises(HeadspanError, match=r"lemmas\.json: cannot be read"):
         Parser.load(folder)

@@ -17,7 +17,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from headspan import conllu
-from headspan.model.folder import FILES, fingerprint
+from headspan.model.folder import EMBEDDED, FILES, find_model, fingerprint
 from headspan.model.parser import Parser
 from headspan.model.saving import FORMAT
 from headspan.nn.network import Network
@@ -44,8 +44,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(whole: Path, tmp_path: Path) -> Path:
-    """A copy of that model that a test may break."""
-    return Path(shutil.copytree(whole, tmp_path / "model"))
+    """A copy of that model that a test may break, without checksums, which would notice at once."""
+    copied = Path(shutil.copytree(whole, tmp_path / "model"))
+    (copied / "checksums.json").unlink()
+    return copied
+
+
+UNCHECKED = [name for name in FILES if name != "checksums.json"]
 
 
 def change(path: Path, *keys: str, value: Any) -> None:
@@ -103,7 +108,7 @@ def test_an_unknown_format_is_refused_with_advice(folder: Path, found: Any, mess
     refused(folder, message)
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name != "README.md"])
+@pytest.mark.parametrize("name", [n for n in FILES if n not in ("README.md", "checksums.json")])
 def test_a_truncated_file_is_refused(folder: Path, name: str) -> None:
     whole = (folder / name).read_bytes()
     for size in (0, 1, 7, 8, len(whole) // 2, len(whole) - 2):
@@ -154,7 +159,7 @@ def test_nothing_is_ever_unpickled(
     for name in ("pytorch_model.bin", "model.pt", "model.pkl", "modeling.py", "__init__.py"):
         (folder / name).write_bytes(pickle.dumps(Dangerous()))
     Parser.load(folder)  # what does not belong there is not even looked at
-    for name in FILES:
+    for name in UNCHECKED:
         before = (folder / name).read_bytes()
         (folder / name).write_bytes(pickle.dumps(Dangerous()))
         if name != "README.md":
@@ -186,16 +191,34 @@ def test_tensors_that_do_not_fit_are_refused(folder: Path, change_of: Any, messa
     refused(folder, message)
 
 
-def test_parsing_with_weights_that_are_not_numbers_is_an_error(folder: Path) -> None:
+def test_weights_that_are_not_finite_are_refused(folder: Path) -> None:
     path = folder / "model.safetensors"
-    for value in (float("nan"), float("inf")):
-        save_file(
-            {n: torch.full_like(x, value) if x.is_floating_point() else x
-             for n, x in load_file(path).items()}, path,
-        )  # fmt: skip
-        parser = Parser.load(folder)
-        with pytest.raises(HeadspanError):
-            parser.parse([WORDS], confidence=True)
+    tensors = load_file(path)
+    name = sorted(n for n, tensor in tensors.items() if tensor.is_floating_point())[3]
+    for value in (float("nan"), float("inf"), float("-inf")):
+        poisoned = tensors[name].clone()
+        poisoned.view(-1)[-1] = value
+        save_file({**tensors, name: poisoned}, path)
+        refused(folder, f"the tensor {name} has numbers that are not finite")
+
+
+@pytest.mark.parametrize("name", [n for n in FILES if n not in ("README.md", "checksums.json")])
+def test_a_file_that_is_not_as_it_was_saved_is_refused(
+    whole: Path, tmp_path: Path, name: str
+) -> None:
+    folder = Path(shutil.copytree(whole, tmp_path / "model"))
+    Parser.load(folder)
+    path = folder / name
+    content = path.read_bytes()
+    path.write_bytes(content[:-2] + bytes([content[-2] ^ 1]) + content[-1:])
+    refused(folder, f"{name} is not as it was saved: it was damaged or changed")
+    path.unlink()
+    refused(folder, f"{name} is missing")
+    path.write_bytes(content)
+    (folder / "README.md").write_text("another card", encoding="utf-8")
+    assert Parser.load(folder).card == "another card"
+    (folder / "checksums.json").write_text("[]", encoding="utf-8")
+    refused(folder, "checksums.json is not a table")
 
 
 JSON = {
@@ -234,6 +257,8 @@ def test_bad_json_is_refused(folder: Path, whole: Path, text: str) -> None:
         ("config.json", ["model", "tagger", "columns"], ["xpos", "upos"], "that are predicted"),
         ("config.json", ["temperature"], 0.0, "its temperature is"),
         ("config.json", ["temperature"], "hot", "its temperature is"),
+        ("config.json", ["temperature"], 1e300, "expected a number from 0.05 to 20.0"),
+        ("config.json", ["relation_temperature"], 1e-30, "its relation temperature is"),
         ("config.json", ["tokenizer", "window"], 10**6, "takes 64 at a time"),
         ("config.json", ["tokenizer", "window"], 2, "too small"),
         ("config.json", ["tokenizer", "start"], -1, "too small"),
@@ -282,7 +307,7 @@ def test_a_subword_that_the_encoder_does_not_know_is_an_error(folder: Path) -> N
 
 
 def test_links_out_of_the_folder_are_refused(folder: Path, tmp_path: Path) -> None:
-    for name in FILES:
+    for name in UNCHECKED:
         kept = tmp_path / f"kept-{name}"
         (folder / name).rename(kept)
         (folder / name).symlink_to(kept)
@@ -316,7 +341,7 @@ def test_links_within_the_hubs_cache_are_followed(folder: Path, tmp_path: Path) 
     blobs = tmp_path / "models--a--b" / "blobs"
     snapshot.mkdir(parents=True)
     blobs.mkdir()
-    for name in FILES:
+    for name in UNCHECKED:
         shutil.copy(folder / name, blobs / f"blob-{name}")
         (snapshot / name).symlink_to(f"../../blobs/blob-{name}")
     assert Parser.load(snapshot).parse_words(WORDS) == Parser.load(folder).parse_words(WORDS)
@@ -370,6 +395,7 @@ def test_encoders_of_transformers_are_saved_and_loaded(
     loaded = Parser.load(tmp_path / "made")
     assert loaded.parse_words(WORDS) == made.parse_words(WORDS)
     assert loaded.parse_words(WORDS * 30) == made.parse_words(WORDS * 30)  # in several windows
+    (tmp_path / "made" / "checksums.json").unlink()
     change(tmp_path / "made" / "config.json", "tokenizer", "window", value=10**6)
     refused(tmp_path / "made", "at a time")
 
@@ -444,3 +470,14 @@ def test_a_saved_model_parses_the_same(folder: Path, tmp_path: Path) -> None:
         json.loads((tmp_path / "again" / "config.json").read_text(encoding="utf-8"))["format"]
         == FORMAT
     )
+
+
+def test_a_folder_of_other_things_does_not_hide_an_embedded_model(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "en").mkdir()
+    assert find_model("en") == EMBEDDED / "en"
+    assert find_model("./en") == Path("en")  # a path is a path
+    shutil.copytree(whole, tmp_path / "en", dirs_exist_ok=True)
+    assert find_model("en") == Path("en")

@@ -5,7 +5,7 @@ import json
 import pickle
 import time
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError, fields, replace
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given
@@ -112,10 +112,6 @@ def test_columns_of_a_token(saw: Sentence) -> None:
     assert [token.space_after for token in saw] == [True, True, True, False, True]
     assert token.multiword is None
     assert token.confidence is None
-    with pytest.raises(TypeError):
-        token.feats["Number"] = "Plur"  # type: ignore[index]
-    with pytest.raises(FrozenInstanceError):
-        token.index = 0  # type: ignore[misc]
 
 
 def test_the_tree_around_a_token(saw: Sentence) -> None:
@@ -320,12 +316,12 @@ def test_what_a_sentence_remembers_is_no_part_of_it(saw: Sentence) -> None:
 
 def test_what_a_parse_remembers_is_no_part_of_it(saw: Sentence) -> None:
     use(saw)
-    parse = Parse.of(saw, spans=(Span(0, 1, 1),), confidences=(0.5,) * 5)
+    parse = Parse.of(saw, spans=(Span(0, 1, 1),), head_confidences=(0.5,) * 5)
     assert parse[3].confidence == 0.5
     use(parse)
     assert parse.plain() == saw
     assert parse.plain()[3].confidence is None
-    assert replace(parse, confidences=())[3].confidence is None
+    assert replace(parse, head_confidences=())[3].confidence is None
     again = pickle.loads(pickle.dumps(parse))
     assert again == parse
     assert again.confidences == parse.confidences
@@ -341,6 +337,7 @@ def test_a_sentence_as_other_things(saw: Sentence) -> None:
         "id": None, "text": "She saw the man.", "words": list(saw.forms),
         "lemmas": list(saw.lemmas), "upos": list(saw.upos), "xpos": list(saw.xpos),
         "feats": list(saw.feats), "heads": [2, 0, 4, 2, 2], "relations": list(saw.deprels),
+        "starts": [0, 4, 8, 12, 15], "ends": [3, 7, 11, 15, 16],
     }  # fmt: skip
     assert json.loads(Sentence.from_words(["x"]).to_json())["heads"] == [None]
     assert saw.to_dicts()[3] == {
@@ -349,10 +346,15 @@ def test_a_sentence_as_other_things(saw: Sentence) -> None:
         "misc": {"SpaceAfter": "No", "Odd": ""}, "start": 12, "end": 15, "space_after": False,
     }  # fmt: skip
     assert Sentence.from_words(["x"]).to_dicts()[0]["head"] is None
-    parse = Parse.of(saw, confidences=(0.25,) * 5)
-    assert "SpaceAfter=No|Odd|Confidence=0.2500" in parse.to_conllu()
+    parse = Parse.of(saw, head_confidences=(0.5,) * 5, relation_confidences=(0.5,) * 5)
+    written = "SpaceAfter=No|Odd|Confidence=0.2500|HeadConfidence=0.5000|RelationConfidence=0.5000"
+    assert written in parse.to_conllu()
+    again = next(conllu.parse(parse.to_conllu()))
+    assert (again[0].confidence, again[0].head_confidence) == (0.25, 0.5)
+    assert again[0].relation_confidence == parse[0].relation_confidence == 0.5
     assert json.loads(parse.to_json()) == json.loads(json.dumps(parse.as_json()))
-    assert parse.to_dicts()[0]["confidence"] == 0.25
+    values = parse.to_dicts()[0]
+    assert values["confidence"] == values["head_confidence"] * values["relation_confidence"] == 0.25
 
 
 def test_a_sentence_as_a_data_frame(saw: Sentence) -> None:
@@ -376,3 +378,16 @@ def test_walking_a_long_chain_takes_linear_time() -> None:
     assert all(token.span.stop == n and token.start == 2 * token.index for token in chain)
     assert time.perf_counter() - start < 5  # milliseconds, but for a busy machine
     assert len(chain[0].subtree) == len(chain[-1].ancestors) + 1 == n
+
+
+def test_a_token_cannot_be_changed(saw: Sentence) -> None:
+    token = saw[3]
+    for name in ("upos", "index", "anything"):
+        with pytest.raises(AttributeError, match=f"{name} of a Token cannot be set: Sentence.with"):
+            setattr(token, name, "X")
+    with pytest.raises(AttributeError, match="index of a Token cannot be deleted"):
+        del token.index
+    feats = token.feats
+    feats["Number"] = "Plur"
+    assert token.feats == {"Number": "Sing"}
+    assert json.dumps(token.feats) == '{"Number": "Sing"}'

@@ -1,7 +1,7 @@
 """Lemmas by edit scripts: what turns a form into its lemma, as a label that can be predicted.
 
 A script changes the case of the form, cuts characters off both ends and puts others in their place:
-`l0-3+0:y` makes *fly* of *Flies* (lower case, none off the front, three off the back, none of the
+`l0-3+0:y` turns *Flies* into *fly* (lower case, none off the front, three off the back, none of the
 new characters in front, y behind). A script `=be` gives the lemma whatever the form is. Where a
 script does not fit a form, the form in the script's case is the lemma.
 
@@ -66,7 +66,7 @@ class _Edit(NamedTuple):
 
 
 def script(form: str, lemma: str) -> str:
-    """The script that makes the lemma of the form with the fewest changes.
+    """The script that turns the form into the lemma with the fewest changes.
 
     If they are as many as the lemma has characters, the script is the lemma itself. The lemma must
     not be empty.

@@ -167,6 +167,16 @@ class Sentence(Sequence[Token], Remembering):
         """The root of the tree, the first if there are several; None if there is no tree."""
         return Token(self, self.heads.index(0)) if 0 in self.heads else None
 
+    @property
+    def start(self) -> int | None:
+        """The position of its first character in the text, as for a Token."""
+        return self[0].start if self.forms else None
+
+    @property
+    def end(self) -> int | None:
+        """The position after its last character in the text."""
+        return self[-1].end if self.forms else None
+
     @classmethod
     def from_words(
         cls,
@@ -292,9 +302,11 @@ class Sentence(Sequence[Token], Remembering):
             "id": self.sent_id,
             "text": self.text,
             "words": self.forms,
-            **{name: column for name, column in tags.items() if set(column) != {"_"}},
+            **{name: column for name, column in tags.items() if set(column) - {"_"}},
             "heads": tuple(None if head == NO_HEAD else head for head in self.heads),
             "relations": self.deprels,
+            "starts": [token.start for token in self],
+            "ends": [token.end for token in self],
         }
 
     def to_dicts(self) -> list[dict[str, Any]]:

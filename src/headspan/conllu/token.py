@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from headspan.conllu.places import Place, places
@@ -15,7 +13,6 @@ if TYPE_CHECKING:
     from headspan.conllu.sentence import MultiwordToken, Sentence
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Token:
     """A word of a sentence: a view of one row of its columns.
 
@@ -25,12 +22,29 @@ class Token:
     Tokens are made when they are asked for, and hold only the sentence and an index. Two are equal
     if they are the same word of the same Sentence object. Columns are strings as in the file, `_`
     if there is no value.
+
+    sentence: the sentence of which this is a word. index: its position there, from 0.
     """
 
+    __slots__ = ("index", "sentence")
     sentence: Sentence
-    """The sentence of which this is a word."""
     index: int
-    """The position in the sentence, from 0: `sentence[token.index] == token`."""
+
+    def __init__(self, sentence: Sentence, index: int) -> None:
+        object.__setattr__(self, "sentence", sentence)
+        object.__setattr__(self, "index", index)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(
+            f"{name} of a Token cannot be set: Sentence.with_tags and Sentence.with_parse return a "
+            "new sentence"
+        )
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{name} of a Token cannot be deleted")
+
+    def __reduce__(self) -> tuple[type[Token], tuple[Sentence, int]]:
+        return Token, (self.sentence, self.index)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Token):
@@ -67,7 +81,7 @@ class Token:
 
     @property
     def lemma(self) -> str:
-        """The lemma."""
+        """The lemma; `_` if the model does not predict lemmas."""
         return self.sentence.lemmas[self.index]
 
     @property
@@ -81,13 +95,13 @@ class Token:
         return self.sentence.xpos[self.index]
 
     @property
-    def feats(self) -> Mapping[str, str]:
-        """The morphological features, such as `{"Number": "Plur"}`; read-only."""
+    def feats(self) -> dict[str, str]:
+        """The morphological features, such as `{"Number": "Plur"}`, as a new dict."""
         return _pairs(self.sentence.feats[self.index])
 
     @property
-    def misc(self) -> Mapping[str, str]:
-        """The entries of the column MISC; read-only. One without `=` has the value ""."""
+    def misc(self) -> dict[str, str]:
+        """The entries of the column MISC, as a new dict. One without `=` has the value ""."""
         return _pairs(self.sentence.misc[self.index])
 
     @property
@@ -172,8 +186,18 @@ class Token:
 
     @property
     def confidence(self) -> float | None:
-        """The probability of the arc from the head, if parsing gave it or MISC has it."""
+        """The probability that head and relation are right, if parsing gave it or MISC has it."""
         return once(self.sentence, _confidences)[self.index]
+
+    @property
+    def head_confidence(self) -> float | None:
+        """The probability that the head is right, if it is known."""
+        return once(self.sentence, _head_confidences)[self.index]
+
+    @property
+    def relation_confidence(self) -> float | None:
+        """The probability that the relation is right if the head is, if it is known."""
+        return once(self.sentence, _relation_confidences)[self.index]
 
     @property
     def multiword(self) -> MultiwordToken | None:
@@ -183,8 +207,8 @@ class Token:
     def as_dict(self) -> dict[str, Any]:
         """The attributes of the word as plain values, ready for JSON; the head as its number.
 
-        The head is 0 for the root and None for a word without a head. `confidence` is there only
-        if it is known.
+        The head is 0 for the root and None for a word without a head. Confidences are there only
+        if they are known.
         """
         head = self.sentence.heads[self.index]
         values: dict[str, Any] = {
@@ -193,28 +217,29 @@ class Token:
             "lemma": self.lemma,
             "upos": self.upos,
             "xpos": self.xpos,
-            "feats": dict(self.feats),
+            "feats": self.feats,
             "head": None if head < 0 else head,
             "deprel": self.deprel,
-            "misc": dict(self.misc),
+            "misc": self.misc,
             "start": self.start,
             "end": self.end,
             "space_after": self.space_after,
         }
-        if (confidence := self.confidence) is not None:
-            values["confidence"] = confidence
+        for name in ("confidence", "head_confidence", "relation_confidence"):
+            if (confidence := getattr(self, name)) is not None:
+                values[name] = confidence
         return values
 
     def _tokens(self, indices: Iterable[int]) -> tuple[Token, ...]:
         return tuple(Token(self.sentence, k) for k in indices)
 
 
-def _pairs(cell: str) -> Mapping[str, str]:
+def _pairs(cell: str) -> dict[str, str]:
     """The entries of FEATS or MISC."""
     if cell == "_":
-        return MappingProxyType({})
+        return {}
     entries = (entry.partition("=") for entry in cell.split("|"))
-    return MappingProxyType({key: value for key, _, value in entries})
+    return {key: value for key, _, value in entries}
 
 
 def _children(sentence: Sentence) -> list[list[int]]:
@@ -253,7 +278,15 @@ def _multiwords(sentence: Sentence) -> dict[int, MultiwordToken]:
     return {k: token for token in sentence.multiwords for k in range(token.first - 1, token.last)}
 
 
-def _confidences(sentence: Sentence) -> list[float | None]:
+def _confidences(sentence: Sentence, name: str = "Confidence") -> list[float | None]:
     from headspan.render.drawable import confidences  # reading a treebank does not need it
 
-    return confidences(sentence)
+    return confidences(sentence, name)
+
+
+def _head_confidences(sentence: Sentence) -> list[float | None]:
+    return _confidences(sentence, "HeadConfidence")
+
+
+def _relation_confidences(sentence: Sentence) -> list[float | None]:
+    return _confidences(sentence, "RelationConfidence")

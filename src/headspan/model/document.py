@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from headspan.plumbing.once import Remembering, once
 if TYPE_CHECKING:
     import pandas
 
+_HALF_PAIR = re.compile("[\ud800-\udfff]")  # no file can hold them
 _DRAWN = 20
 """Sentences that a document draws in a notebook."""
 _LISTED = 10
@@ -65,6 +67,9 @@ class Document(Sequence[Parse], Remembering):
 
     def __getitem__(self, at: SupportsIndex | slice) -> Parse | tuple[Parse, ...]:
         """A sentence by its index from 0; for a slice, a tuple of sentences."""
+        n = len(self.sentences)
+        if not isinstance(at, slice) and not -n <= index(at) < n:
+            raise IndexError(f"index {index(at)} in a document of {n} sentences")
         return self.sentences[at]
 
     def __iter__(self) -> Iterator[Parse]:
@@ -86,7 +91,8 @@ class Document(Sequence[Parse], Remembering):
     def to_json(self) -> str:
         """The document in JSON: its `text`, and `sentences` as `headspan parse` writes them."""
         sentences = [sentence.as_json() for sentence in self.sentences]
-        return json.dumps({"text": self.text, "sentences": sentences}, ensure_ascii=False)
+        text = json.dumps({"text": self.text, "sentences": sentences}, ensure_ascii=False)
+        return _HALF_PAIR.sub("\N{REPLACEMENT CHARACTER}", text)
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict per word, as from a sentence, with the number of its sentence, from 1."""

@@ -11,6 +11,8 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -21,36 +23,104 @@ EMBEDDED = Path(__file__).parent.parent / "models"
 """The folder of the models that come with headspan."""
 CONFIG, WEIGHTS, VOCABULARIES = "config.json", "model.safetensors", "vocabularies.json"
 TOKENIZER, SEGMENTER, LEMMAS = "tokenizer.json", "segmenter.json", "lemmas.json"
-CARD = "README.md"
-FILES = (CONFIG, WEIGHTS, VOCABULARIES, TOKENIZER, SEGMENTER, LEMMAS, CARD)
+CHECKSUMS, CARD = "checksums.json", "README.md"
+FILES = (CONFIG, WEIGHTS, VOCABULARIES, TOKENIZER, SEGMENTER, LEMMAS, CHECKSUMS, CARD)
+_CHECKED = FILES[:-2]  # the files that a model's parses depend on
 
 
 def find_model(name: str | os.PathLike[str]) -> Path:
-    """The folder of a model: a path, or the name of an embedded model."""
-    folder = Path(name)
-    if folder.is_dir():
+    """The folder of a model: a path, or the name of an embedded model.
+
+    A folder that is not a model, such as one of texts, does not hide an embedded one of its name.
+    """
+    folder, embedded = Path(name), EMBEDDED / Path(name).name
+    is_embedded = embedded.name == str(name) and (embedded / CONFIG).exists()
+    if folder.is_dir() and not (is_embedded and not has_file(folder, CONFIG)):
         return folder
-    if (EMBEDDED / folder.name / CONFIG).exists() and folder.name == str(name):
-        return EMBEDDED / folder.name
-    known = sorted(path.parent.name for path in EMBEDDED.glob(f"*/{CONFIG}"))
+    if is_embedded:
+        return embedded
+    known = embedded_models()
     advice = f"; embedded models: {', '.join(known)}"
     if not known:
         advice = ", and no model is embedded; train one with `headspan train`, or `make model`"
     raise HeadspanError(f"{name}: there is no such model folder{advice}")
 
 
+def embedded_models() -> list[str]:
+    """The names of the models that come with headspan."""
+    return sorted(path.parent.name for path in EMBEDDED.glob(f"*/{CONFIG}"))
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What a card says of its model, in the line `headspan:` of its header."""
+
+    language: str = ""
+    """The ISO code."""
+    las: float | None = None
+    """LAS on the test treebank, from its words."""
+    raw_las: float | None = None
+    """LAS on the test treebank, from its raw text."""
+    words_per_second: int | None = None
+    """On one thread of the machine that measured it."""
+
+    @classmethod
+    def of(cls, card: str) -> Figures:
+        """The figures of a card; those that it does not have are None."""
+        first, *rest = card.splitlines() or [""]
+        header = takewhile(lambda line: line != "---", rest) if first == "---" else ()
+        lines = dict(line.split(": ", 1) for line in header if ": " in line)
+        try:
+            measured = json.loads(lines.get("headspan", "{}"))
+        except (ValueError, RecursionError):
+            measured = {}
+        numbers = {
+            name: measured[name]
+            for name in ("las", "raw_las", "words_per_second")
+            if isinstance(measured, dict) and type(measured.get(name)) in (int, float)
+        }
+        return cls(lines.get("language", ""), **numbers)
+
+
 def fingerprint(folder: Path) -> str:
-    """The SHA-256 of all files that a model's parses depend on: all but the card."""
+    """The SHA-256 of all files that a model's parses depend on."""
     digest = hashlib.sha256()
-    for name in FILES:
-        if name != CARD and has_file(folder, name):
-            path = file_in(folder, name)
-            try:
-                with path.open("rb") as file:
-                    digest.update(hashlib.file_digest(file, "sha256").digest() + name.encode())
-            except OSError as error:
-                raise unreadable(path, error) from error
+    for name in _CHECKED:
+        if has_file(folder, name):
+            digest.update(bytes.fromhex(_checksum(folder, name)) + name.encode())
     return digest.hexdigest()
+
+
+def write_checksums(folder: Path) -> None:
+    """Write the SHA-256 of every file that a model's parses depend on."""
+    names = [name for name in _CHECKED if has_file(folder, name)]
+    write_json(folder / CHECKSUMS, {name: _checksum(folder, name) for name in names})
+
+
+def check_checksums(folder: Path) -> None:
+    """Raise HeadspanError if a file is not the one that was saved; some folders cannot tell."""
+    if not has_file(folder, CHECKSUMS):
+        return
+    saved = read_json(folder, CHECKSUMS)
+    if not isinstance(saved, dict):
+        raise HeadspanError(f"{CHECKSUMS} is not a table")
+    for name in _CHECKED:
+        found = _checksum(folder, name) if has_file(folder, name) else None
+        if found != saved.get(name):
+            what = "is missing" if found is None else "is not as it was saved"
+            raise HeadspanError(
+                f"{name} {what}: it was damaged or changed; if you changed it on purpose, delete "
+                f"{CHECKSUMS}"
+            )
+
+
+def _checksum(folder: Path, name: str) -> str:
+    path = file_in(folder, name)
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise unreadable(path, error) from error
 
 
 @contextmanager

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, islice, repeat
 from typing import Any, overload
 
@@ -20,23 +21,36 @@ from headspan.model.document import Document
 from headspan.model.folder import find_model
 from headspan.model.hub import find_or_fetch, upload
 from headspan.model.numbering import prepare
+from headspan.model.parse_input import (
+    as_sentence,
+    check_constraints,
+    checked_words,
+    kind_of,
+    lines_of,
+    not_a_text,
+)
 from headspan.model.parse_options import ParseOptions
 from headspan.model.parse_result import Parse, Tree, without_confidences
 from headspan.model.saving import load_parser, save_parser
 from headspan.model.vocabularies import Vocabularies
-from headspan.nn.network import Network, Output, PredictedTrees
+from headspan.nn.network import UNCALIBRATED, Network, Output, PredictedTrees, Temperatures
 from headspan.nn.subwords import SubwordTokenizer
-from headspan.plumbing.errors import HeadspanError, naming, shown
+from headspan.plumbing import limits
+from headspan.plumbing.errors import HeadspanError, naming, warn
 from headspan.plumbing.limits import check_parsed
 from headspan.plumbing.memory import give_back
 from headspan.plumbing.stages import stage
 from headspan.pseudoprojective import deprojectivize, relation
 from headspan.text import Segmenter, sentences_from_lines
+from headspan.text.language import LANGUAGES, KnownLanguage
 from headspan.tree import Span
 
 _BATCH = 1024  # subwords or words per batch, with padding; more do not fit a CPU's caches
 _AHEAD = 1024  # sentences that are read ahead and sorted by length
 _TIDY = 100_000  # words after which free memory is returned to the system
+_SAMPLE = 64  # sentences of those read ahead whose language is looked at, …
+_SAMPLE_WORDS, _SAMPLE_CHARACTERS = 20, 8000  # … of each so many words, of all so many characters
+_CARD_LANGUAGE = re.compile(r"\A---\n(?:(?!---).*\n)*?language: *(?:\n *- *)?\[?([a-z]+)\]?\n")
 
 
 class Parser:
@@ -51,8 +65,9 @@ class Parser:
         stream = parser.parse_stream(sentences)             # many of them, lazily
 
     All of these take `confidence`, `k` and `retag`, which `parse` explains. A model without a
-    segmenter takes each line of a text as a sentence, with spaces between its words. A parser can
-    be shared among threads.
+    segmenter takes each line of a text as a sentence, with spaces between its words. A parser gives
+    a HeadspanWarning when it first does so, and when it first sees a text in a language that it has
+    not learned. A parser can be shared among threads.
     """
 
     def __init__(
@@ -64,8 +79,9 @@ class Parser:
         encoder_config: dict[str, Any] | None = None,
         *,
         segmenter: Segmenter | None = None,
-        temperature: float = 1.0,
+        temperatures: Temperatures = UNCALIBRATED,
         card: str = "",
+        stored_in_int8: bool = False,
     ) -> None:
         self.network = network
         self.config = config
@@ -73,9 +89,12 @@ class Parser:
         self.tokenizer = tokenizer
         self.encoder_config = encoder_config
         self.segmenter = segmenter
-        self.temperature = temperature
+        self.temperatures = temperatures
         self.card = card
+        self.stored_in_int8 = stored_in_int8
+        """Whether the weights come from a folder that has matrices in 8-bit integers."""
         self._words_since_tidying = 0
+        self._warned: set[str] = set()
 
     @overload
     def __call__(
@@ -128,14 +147,14 @@ class Parser:
                 )
             return self._parse_one(text, constraints, options)
         if not isinstance(text, str):
-            raise HeadspanError(_not_a_text(text))
+            raise HeadspanError(not_a_text(text))
         if constraints is not None:
             raise HeadspanError(
                 "constraints are for a Sentence: give them to parser.parse, one per sentence of "
                 "list(parser.sentences([text]))"
             )
         sentences = self.sentences([text], lines=lines, wrapped=wrapped, pretokenized=pretokenized)
-        return Document(text, tuple(self._stream(sentences, repeat(None), options)))
+        return Document(str(text), tuple(self._stream(sentences, repeat(None), options)))
 
     def pipe(
         self,
@@ -156,6 +175,8 @@ class Parser:
         """
         if isinstance(texts, str):
             raise HeadspanError("pipe takes several texts: call parser(text) for a single one")
+        if isinstance(texts, bytes) or not isinstance(texts, Iterable):
+            raise HeadspanError(f"found {kind_of(texts)}; expected several texts")
         options = ParseOptions(confidence=confidence, k=k, retag=retag)
         segment = partial(self.sentences, lines=lines, wrapped=wrapped, pretokenized=pretokenized)
         return self._documents(texts, options, segment)
@@ -168,19 +189,23 @@ class Parser:
     ) -> Iterator[Document]:
         waiting: list[tuple[str, list[Sentence]]] = []
         size = 0
-        for number, text in enumerate(texts, 1):
+        source = enumerate(texts, 1)
+        while True:
             try:
+                number, text = next(source, (0, ""))
+                if not number:
+                    break
                 with naming(f"text {number}"):
                     if not isinstance(text, str):
                         raise HeadspanError(
-                            f"found {_kind(text)}; expected a string (parse_stream takes Sentences "
-                            "and lists of words)"
+                            f"found {kind_of(text)}; expected a string (parse_stream takes "
+                            "Sentences and lists of words)"
                         )
-                    sentences = list(self._checked(segment([text])))
+                    sentences = list(self._checked(segment([text]), options))
             except Exception:
                 yield from self._together(waiting, options)
                 raise
-            waiting.append((text, sentences))
+            waiting.append((str(text), sentences))
             size += max(1, len(sentences))
             if size >= _AHEAD:
                 yield from self._together(waiting, options)
@@ -216,15 +241,12 @@ class Parser:
                 "parse_words takes the words of one sentence as a list: call parser(…) for a text"
             )
         options = ParseOptions(confidence=confidence, k=k, retag=retag)
-        return self._parse_one(Sentence.from_words(_words(words)), constraints, options)
+        return self._parse_one(Sentence.from_words(checked_words(words)), constraints, options)
 
     def _parse_one(
         self, sentence: Sentence, constraints: Constraints | None, options: ParseOptions
     ) -> Parse:
-        if not (constraints is None or isinstance(constraints, Constraints)):
-            raise HeadspanError(
-                f"the constraints are {_kind(constraints)}; expected Constraints for one sentence"
-            )
+        check_constraints(constraints)
         (parse,) = self._stream([sentence], [constraints], options)
         return parse
 
@@ -244,10 +266,16 @@ class Parser:
         """
         if lines and wrapped:
             raise HeadspanError("lines and wrapped contradict each other; expected one of them")
+        if not pretokenized and self.segmenter is None:
+            self._warn_once(
+                "segmenter",
+                "the model has no segmenter: each line is taken as a sentence, with spaces between "
+                "its words",
+            )
         if pretokenized or self.segmenter is None:
-            segmented = sentences_from_lines(_lines(pieces))
+            segmented = sentences_from_lines(lines_of(pieces))
         elif lines:
-            segmented = self.segmenter.segment_lines(_lines(pieces))
+            segmented = self.segmenter.segment_lines(lines_of(pieces))
         else:
             segmented = self.segmenter.segment_stream(pieces, wrapped=wrapped)
         while True:
@@ -268,7 +296,8 @@ class Parser:
     ) -> list[Parse]:
         """The sentences with HEAD and DEPREL filled in, and tags and lemmas if the model has them.
 
-        confidence: also give the probability of every arc. k: also give the k best trees.
+        confidence: also give the probabilities of every head and relation. k: also give the k best
+        trees, each with its probability.
         constraints: for every sentence what its trees must and must not contain, or None; a
         constrained sentence gets a projective tree unless the structure is `mst`. Sentences of more
         than 400 words take no constraints, and get no confidences if the structure is `span` or
@@ -277,8 +306,12 @@ class Parser:
         """
         if isinstance(sentences, str | Sentence):
             raise HeadspanError(
-                f"parse takes a list of sentences: call parser(…) for {_kind(sentences)}"
+                f"parse takes a list of sentences: call parser(…) for {kind_of(sentences)}"
             )
+        if isinstance(sentences, bytes) or not isinstance(sentences, Iterable):
+            raise HeadspanError(f"found {kind_of(sentences)}; expected a list of sentences")
+        for constraint in constraints or ():
+            check_constraints(constraint)
         if constraints is not None and len(constraints) != len(sentences):
             raise HeadspanError(
                 f"found {len(constraints)} constraints for {len(sentences)} sentences; expected "
@@ -302,7 +335,7 @@ class Parser:
         """
         if isinstance(sentences, str | Sentence):
             raise HeadspanError(
-                f"parse_stream takes sentences: call parser(…) for {_kind(sentences)}"
+                f"parse_stream takes sentences: call parser(…) for {kind_of(sentences)}"
             )
         options = ParseOptions(confidence=confidence, k=k, retag=retag)
         return self._stream(sentences, repeat(None), options)
@@ -313,9 +346,10 @@ class Parser:
         constraints: Iterable[Constraints | None],
         options: ParseOptions,
     ) -> Iterator[Parse]:
-        waiting = zip(self._checked(sentences), constraints, strict=False)
+        waiting = zip(self._checked(sentences, options), constraints, strict=False)
         while ahead := list(islice(waiting, _AHEAD)):
             done: dict[int, Parse] = {}
+            self._check_language([sentence for sentence, _ in ahead])
             costs = [self.cost(sentence) for sentence, _ in ahead]
             order = sorted((k for k, (s, _) in enumerate(ahead) if len(s)), key=lambda k: costs[k])
             for batch in batches(order, costs, _BATCH):
@@ -325,18 +359,54 @@ class Parser:
                 yield done[k] if k in done else Parse.of(sentence)
             self._tidy(sum(len(sentence) for sentence, _ in ahead))
 
+    @property
+    def language(self) -> str | None:
+        """The language of the model by its ISO code, as its card has it; None if it has none."""
+        match = _CARD_LANGUAGE.match(self.card)
+        return match[1] if match else None
+
+    @cached_property
+    def _known_language(self) -> KnownLanguage:
+        """The language of the words that training saw often."""
+        vocabulary = self.segmenter.finder.words if self.segmenter else self.vocabularies.words
+        return KnownLanguage(vocabulary.names)
+
+    def _check_language(self, sentences: Sequence[Sentence]) -> None:
+        """Warn once if sentences are in a language that the model has not learned."""
+        if "language" in self._warned:
+            return
+        sample = sentences[:: -(-len(sentences) // _SAMPLE)]
+        text = " ".join(form for s in sample for form in s.forms[:_SAMPLE_WORDS])
+        language = self._known_language.foreign(text[:_SAMPLE_CHARACTERS])
+        own = LANGUAGES.get(self.language or "")
+        if language and language != own:
+            learned = f"is {own}" if own else "has learned another language"
+            self._warn_once("language", f"this text looks like {language}; the model {learned}")
+
+    def _warn_once(self, about: str, message: str) -> None:
+        if about not in self._warned:
+            self._warned.add(about)
+            warn(message)
+
     def _tidy(self, words: int) -> None:
         self._words_since_tidying += words
         if self._words_since_tidying >= _TIDY:
             self._words_since_tidying = 0
             give_back()
 
-    def _checked(self, sentences: Iterable[Sentence | Sequence[str]]) -> Iterator[Sentence]:
+    def _checked(
+        self, sentences: Iterable[Sentence | Sequence[str]], options: ParseOptions
+    ) -> Iterator[Sentence]:
         """The sentences; raises HeadspanError if one is too long."""
         dense = self.network.structure.needs_dense_scores(sums=self.config.model.minimum_risk)
         for number, words in enumerate(sentences, 1):
-            sentence = _as_sentence(words, number)
+            sentence = as_sentence(words, number)
             check_parsed(len(sentence), f"sentence {number}", dense=dense)
+            if options.k > 1 and len(sentence) > limits.LONGEST_DENSE:
+                raise HeadspanError(
+                    f"sentence {number} has {len(sentence):,} words; with k best trees, it may "
+                    f"have {limits.LONGEST_DENSE} at most"
+                )
             yield sentence
 
     def cost(self, sentence: Sentence) -> int:
@@ -354,7 +424,7 @@ class Parser:
             inputs,
             constraints=constraints if any(constraints) else None,
             confidence=options.confidence,
-            temperature=self.temperature,
+            temperatures=self.temperatures,
             k=options.k,
         )
         for b, (sentence, constraint) in enumerate(batch):
@@ -374,26 +444,38 @@ class Parser:
     def _result(self, sentence: Sentence, output: Output, b: int, *, as_it_is: bool) -> Parse:
         n = len(sentence)
         heads, labels = self._tree(output.best, b, n, as_it_is=as_it_is)
-        spans = output.best.spans[b, :n].tolist()
-        confidences: tuple[float, ...] = ()
-        if output.confidences is not None and not np.isnan(output.confidences[b, 0]):
-            confidences = tuple(output.confidences[b, :n].clip(0, 1).tolist())
+        before = output.best.heads[b, :n].tolist()
+        left, right = output.best.spans[b, :n].T.tolist()
+        of_heads: tuple[float, ...] = ()
+        of_relations: tuple[float, ...] = ()
+        sure = output.confidences
+        if sure is not None and not np.isnan(sure.heads[b, 0]):
+            # a restored arc is right if the arc and the label that it was restored from are right
+            restored = np.not_equal(heads, before)
+            of_labels = sure.relations[b, :n].clip(0, 1)
+            of_heads = tuple(
+                (sure.heads[b, :n] * np.where(restored, of_labels, 1)).clip(0, 1).tolist()
+            )
+            of_relations = tuple(np.where(restored, 1.0, of_labels).tolist())
         alternatives: tuple[Tree, ...] = ()
-        if output.alternatives is not None:
+        if output.alternatives is not None and output.probabilities is not None:
             ranked = output.alternatives[b]
             trees = [
                 self._tree(ranked, rank, n, as_it_is=as_it_is) for rank in range(len(ranked.heads))
             ]
             alternatives = tuple(
-                Tree(tuple(heads), tuple(labels), float(score))
-                for (heads, labels), score in zip(trees, ranked.scores, strict=True)
+                Tree(tuple(heads), tuple(labels), float(score), float(probability))
+                for (heads, labels), score, probability in zip(
+                    trees, ranked.scores, output.probabilities[b], strict=True
+                )
             )
         parsed = sentence.with_parse(heads, labels)
         return Parse.of(
             replace(parsed, misc=without_confidences(parsed.misc)),
-            spans=tuple(Span(left, right, k) for k, (left, right) in enumerate(spans, 1)),
+            spans=tuple(map(Span, left, right, range(1, n + 1))),
             score=float(output.best.scores[b]),
-            confidences=confidences,
+            head_confidences=of_heads,
+            relation_confidences=of_relations,
             alternatives=alternatives,
         )
 
@@ -415,34 +497,40 @@ class Parser:
         self.network.to(device)
         return self
 
-    def use_int8(self) -> Parser:
-        """Compute the encoder's linear maps in 8-bit integers from now on; returns the parser.
+    def use_int8(self, wanted: bool = True) -> Parser:
+        """Compute the network's linear maps in 8-bit integers from now on; returns the parser.
 
         Faster on a CPU, with nearly the same trees. Weights are saved as they are. Raises
-        HeadspanError if there is no encoder, or the processor lacks the instructions for it.
+        HeadspanError if the processor lacks the instructions for it. wanted: False goes back to
+        float32.
         """
-        from headspan.nn.int8 import use_int8
+        from headspan.nn.int8 import use_float32, use_int8
 
-        if self.network.inputs.encoder is None:
-            raise HeadspanError("the model has no pretrained encoder to compute in int8")
-        use_int8(self.network.inputs.encoder)
+        (use_int8 if wanted else use_float32)(self.network)
         return self
 
     def save(self, path: str | os.PathLike[str], *, small: bool = False) -> None:
         """Write the model folder, whole or not at all; an old one is replaced.
 
-        small: store weights as float16, and large tables as int8, in less than half the space;
-        all are float32 again when they are loaded.
+        small: store large matrices as int8 and the others as float16, in less than a third of the
+        space; all are float32 again when they are loaded.
         """
         save_parser(self, path, small=small)
 
     @classmethod
-    def load(cls, name: str | os.PathLike[str]) -> Parser:
+    def load(cls, name: str | os.PathLike[str], *, int8: bool | None = None) -> Parser:
         """A parser from a model folder, or the embedded model of that name.
 
-        Runs nothing in the folder and reads nothing outside it; every tensor must fit.
+        int8: compute linear maps in 8-bit integers, or in float32; by default as the model's
+        weights are stored, where the processor is fast at it (see `use_int8`). Runs nothing in the
+        folder and reads nothing outside it; every tensor must fit.
         """
-        return load_parser(cls, find_model(name))
+        parser = load_parser(cls, find_model(name))
+        if int8 is None:
+            from headspan.nn.int8 import is_default
+
+            int8 = parser.stored_in_int8 and is_default()
+        return parser.use_int8() if int8 else parser
 
     def save_pretrained(self, path: str | os.PathLike[str]) -> None:
         """`save`, under the name that Hugging Face's libraries use."""
@@ -458,60 +546,9 @@ class Parser:
         return upload(self.save, name, private=private)
 
 
-def load(name: str | os.PathLike[str] = "en") -> Parser:
-    """A parser by the name of an embedded model, or from a model folder."""
-    return Parser.load(name)
+def load(name: str | os.PathLike[str] = "en", *, int8: bool | None = None) -> Parser:
+    """A parser by the name of an embedded model, or from a model folder.
 
-
-def _lines(pieces: Iterable[str]) -> Iterator[str]:
-    """The lines of a text that comes in pieces, with their ends."""
-    rest: list[str] = []
-    for piece in pieces:
-        for line in piece.splitlines(keepends=True):
-            rest.append(line)
-            if line.endswith("\n"):
-                yield "".join(rest)
-                rest = []
-    if rest:
-        yield "".join(rest)
-
-
-def _as_sentence(words: Sentence | Sequence[str], number: int) -> Sentence:
-    if isinstance(words, Sentence):
-        return words
-    if isinstance(words, str):
-        raise HeadspanError(
-            f"sentence {number} is the string {shown(words)}; expected a Sentence or a list of "
-            f"words: {_INSTEAD}"
-        )
-    with naming(f"sentence {number}"):
-        return Sentence.from_words(_words(words))
-
-
-_INSTEAD = "call parse_words for the words of one sentence, or pipe for several texts"
-
-
-def _not_a_text(found: object) -> str:
-    """The reason why `parser(found)` is an error, and what to call instead."""
-    if isinstance(found, Iterable) and not isinstance(found, bytes):
-        return f"found {_kind(found)}; expected a text or a Sentence: {_INSTEAD}"
-    return f"found {_kind(found)}; expected a text or a Sentence"
-
-
-def _kind(found: object) -> str:
-    """What was found, for a message: its type, with an article."""
-    if found is None:
-        return "None"
-    name = type(found).__name__
-    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {'string' if name == 'str' else name}"
-
-
-def _words(words: Iterable[str]) -> tuple[str, ...]:
-    """The words of a sentence. Raises HeadspanError if one is not a string."""
-    if not isinstance(words, Iterable):
-        raise HeadspanError(f"found {_kind(words)}; expected the words of a sentence")
-    forms = tuple(words)
-    for number, form in enumerate(forms, 1):
-        if not isinstance(form, str):
-            raise HeadspanError(f"word {number} is {shown(form)}; expected a string")
-    return forms
+    int8: as for `Parser.load`.
+    """
+    return Parser.load(name, int8=int8)

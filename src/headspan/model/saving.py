@@ -6,7 +6,6 @@ are built without memory first, and the tensors in the folder must fit them.
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from headspan.config import Config, from_table, to_table, upgraded
 from headspan.model import folder as files
 from headspan.model.vocabularies import LEMMAS, Vocabularies
 from headspan.nn.bert import Bert
-from headspan.nn.network import Network
+from headspan.nn.network import TEMPERATURES, Network, Temperatures
 from headspan.nn.pretrained import empty_encoder, positions
 from headspan.nn.subwords import SubwordTokenizer
 from headspan.plumbing.errors import HeadspanError, first_line, named, naming, shown
@@ -37,24 +36,24 @@ _P = TypeVar("_P", bound="Parser")
 FORMAT = 2
 """The version of the format."""
 # the keys of config.json besides the configuration
-_FORMAT, _TEMPERATURE, _TOKENIZER, _ENCODER = "format", "temperature", "tokenizer", "encoder"
+_FORMAT, _TOKENIZER, _ENCODER = "format", "tokenizer", "encoder"
+_TEMPERATURE, _RELATION_TEMPERATURE = "temperature", "relation_temperature"
 _SEGMENTER = "segmenter."  # prefix of the names of the segmenter's tensors
 _SCALE = ".scale"  # suffix of an int8 tensor's name: the tensor of its scales
-_LARGE_TABLE = 1 << 20  # in numbers
+_LARGE_MATRIX = 1 << 15  # in numbers
 _LARGEST_BUFFERS = 1 << 26  # numbers that an encoder holds besides its weights
 
 
 def save_parser(parser: Parser, path: str | os.PathLike[str], *, small: bool = False) -> None:
     """Write a model folder, whole or not at all; an old one is replaced."""
-    data = replace(parser.config.data, train="", dev="", test="")  # paths of one machine
+    data = parser.config.data.without_files()
     about = {
         _FORMAT: FORMAT,
         **to_table(replace(parser.config, data=data)),
-        _TEMPERATURE: parser.temperature,
+        _TEMPERATURE: parser.temperatures.trees,
+        _RELATION_TEMPERATURE: parser.temperatures.relations,
     }
     tensors = dict(parser.network.state_dict())
-    if small:
-        tensors = _packed(tensors)
     with files.new_folder(path) as folder:
         if parser.tokenizer is not None:
             text, about[_TOKENIZER] = parser.tokenizer.to_json()
@@ -69,10 +68,12 @@ def save_parser(parser: Parser, path: str | os.PathLike[str], *, small: bool = F
         if parser.vocabularies.lemmatizer is not None:
             description = parser.vocabularies.lemmatizer.to_json()
             files.write_json(folder / files.LEMMAS, description)
-        write_tensors(folder / files.WEIGHTS, tensors, {"format": "pt"})
+        stored = _packed(tensors) if small else tensors
+        write_tensors(folder / files.WEIGHTS, stored, {"format": "pt"})
         (folder / files.WEIGHTS).chmod(0o644)  # safetensors makes it readable by its owner only
         card = parser.card or "# A headspan model\n"
         (folder / files.CARD).write_text(card, encoding="utf-8")
+        files.write_checksums(folder)
 
 
 def load_parser(kind: type[_P], folder: Path) -> _P:
@@ -82,13 +83,13 @@ def load_parser(kind: type[_P], folder: Path) -> _P:
     read: no link that leads out of it, no pipe, no device.
     """
     with naming(str(folder)):
+        files.check_checksums(folder)
         about = _checked_format(files.read_json(folder, files.CONFIG))
         special, encoder_config = about.pop(_TOKENIZER, None), about.pop(_ENCODER, None)
-        temperature = about.pop(_TEMPERATURE, 1.0)
-        if not isinstance(temperature, float) or not 0 < temperature < math.inf:
-            raise HeadspanError(
-                f"its temperature is {shown(temperature)}; expected a positive number"
-            )
+        temperatures = Temperatures(
+            _popped_temperature(about, _TEMPERATURE),
+            _popped_temperature(about, _RELATION_TEMPERATURE),  # format 2 had none at first
+        )
         config = from_table(Config, about, str(folder))
         tensors, segmenter_tensors = _read_weights(folder)
         has_lemmas = LEMMAS in config.model.tagger.columns
@@ -108,7 +109,7 @@ def load_parser(kind: type[_P], folder: Path) -> _P:
             segmenter = None
             if files.has_file(folder, files.SEGMENTER):
                 description = files.read_json(folder, files.SEGMENTER)
-                segmenter = Segmenter.from_state(segmenter_tensors, description)
+                segmenter = Segmenter.from_state(_unpacked(segmenter_tensors), description)
             elif segmenter_tensors:
                 raise HeadspanError("has tensors of a segmenter, but no segmenter.json")
         has_card = files.has_file(folder, files.CARD)
@@ -119,9 +120,18 @@ def load_parser(kind: type[_P], folder: Path) -> _P:
             tokenizer,
             encoder_config,
             segmenter=segmenter,
-            temperature=temperature,
+            temperatures=temperatures,
             card=files.read_text(folder, files.CARD) if has_card else "",
+            stored_in_int8=_are_int8(network, tensors),
         )
+
+
+def _are_int8(network: Network, tensors: dict[str, Tensor]) -> bool:
+    """Whether linear maps are stored in int8."""
+    return any(
+        isinstance(module, nn.Linear) and tensors[f"{name}.weight"].dtype == torch.int8
+        for name, module in network.named_modules()
+    )
 
 
 def _checked_format(about: Any) -> dict[str, Any]:
@@ -139,10 +149,23 @@ def _checked_format(about: Any) -> dict[str, Any]:
     )
 
 
+def _popped_temperature(about: dict[str, Any], name: str) -> float:
+    temperature = about.pop(name, 1.0)
+    low, high = TEMPERATURES
+    if type(temperature) not in (int, float) or not low <= temperature <= high:
+        raise HeadspanError(
+            f"its {name.replace('_', ' ')} is {shown(temperature)}; expected a number from {low} "
+            f"to {high}"
+        )
+    return float(temperature)
+
+
 def _read_weights(folder: Path) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """The tensors of the network, and those of the segmenter under their own names."""
     network, segmenter = dict[str, Tensor](), dict[str, Tensor]()
     for name, tensor in read_tensors(files.file_in(folder, files.WEIGHTS))[0].items():
+        if not tensor.isfinite().all():
+            raise HeadspanError(f"the tensor {named(name)} has numbers that are not finite")
         if name.startswith(_SEGMENTER):
             segmenter[name.removeprefix(_SEGMENTER)] = tensor
         else:
@@ -204,12 +227,15 @@ def _check_tokenizer(tokenizer: SubwordTokenizer, network: Network) -> None:
 
 
 def _packed(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Smaller copies: float16, and int8 with a scale per row for large tables."""
+    """Smaller copies: float16, and int8 with a scale per row for large matrices.
+
+    That is how `nn/int8.py` rounds the weights of an encoder, so computing in int8 loses nothing.
+    """
     small: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
         if tensor.dtype != torch.float32:
             small[name] = tensor
-        elif tensor.dim() == 2 and tensor.numel() >= _LARGE_TABLE:
+        elif tensor.dim() == 2 and tensor.numel() >= _LARGE_MATRIX:
             scale = tensor.abs().amax(1, keepdim=True).clamp(min=1e-12) / 127
             small[name] = (tensor / scale).round().to(torch.int8)
             small[name + _SCALE] = scale

@@ -12,6 +12,8 @@ from headspan.conllu import Sentence
 from headspan.lemmas import Lemmatizer
 from headspan.nn.word_vectors import VocabularySizes
 from headspan.plumbing.errors import HeadspanError, shown
+from headspan.pseudoprojective import relation
+from headspan.treebank_conventions import is_root_relation
 from headspan.vocabulary import RESERVED, Vocabulary
 
 LEMMAS = "lemmas"
@@ -81,6 +83,11 @@ class Vocabularies:
             columns=tuple(map(len, self.columns.values())),
             tags=tuple(map(len, self.tags.values())),
             reserved=RESERVED,
+            root_labels=tuple(
+                self.labels.number(name)
+                for name in self.labels.names
+                if is_root_relation(relation(name))
+            ),
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -41,18 +41,29 @@ class Drawable(Protocol):
     def multiwords(self) -> Sequence[DrawableToken]: ...
 
 
-def confidences(sentence: Drawable) -> list[float | None]:
-    """Return the confidence of each word's arc, from a Parse or `Confidence=` in MISC, or None."""
-    of_parse: tuple[float, ...] | None = getattr(sentence, "confidences", None)
+CONFIDENCES = {
+    "Confidence": "confidences",
+    "HeadConfidence": "head_confidences",
+    "RelationConfidence": "relation_confidences",
+}
+"""The names of confidences in MISC, and of the same in a Parse."""
+
+
+def confidences(sentence: Drawable, name: str = "Confidence") -> list[float | None]:
+    """Return the confidence of each word's arc, from a Parse or from MISC, or None.
+
+    name: that of the confidence in MISC.
+    """
+    of_parse: tuple[float, ...] | None = getattr(sentence, CONFIDENCES[name], None)
     if of_parse is None:
-        return [_confidence(misc) for misc in sentence.misc]
+        return [_confidence(misc, name) for misc in sentence.misc]
     return list(of_parse) or [None] * len(sentence.forms)
 
 
-def _confidence(misc: str) -> float | None:
+def _confidence(misc: str, wanted: str) -> float | None:
     for entry in misc.split("|"):
         name, _, value = entry.partition("=")
-        if name == "Confidence":
+        if name == wanted:
             try:
                 confidence = float(value)
             except ValueError:
