@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import typer
 from typer.models import ArgumentInfo
 
-from headspan.cli import app
+from headspan.cli.commands import app
 
 PAGE = Path(__file__).parent / "cli.md"
 INTRODUCTION = """\

@@ -9,12 +9,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
 from conftest import shared
 from headspan import __version__, conllu
+from headspan.cli.commands import app
 from headspan.conllu import Sentence
 from trees import random_projective_tree
 
@@ -121,6 +125,11 @@ def test_projectivize_keeps_the_format_of_its_input(gold: Path) -> None:
     )
 
 
+def test_projectivize_writes_the_format_of_its_output(gold: Path, tmp_path: Path) -> None:
+    run("projectivize", gold, "-o", tmp_path / "out.conllx")
+    assert (tmp_path / "out.conllx").read_text(encoding="utf-8").startswith("1\tA\t")
+
+
 def test_score_prints_tables_or_json(gold: Path, tmp_path: Path) -> None:
     system = tmp_path / "system.conllu"
     system.write_text(
@@ -190,6 +199,19 @@ def test_stats_prints_tables_or_json(gold: Path) -> None:
     assert "No problems for training." in out
 
 
+def test_draw_parses_text(tmp_path: Path) -> None:
+    drawn = run("draw", "Dogs bark.", "--view", "arcs").stdout
+    assert [line.split()[-1] for line in drawn.splitlines()] == ["nsubj", "root", "punct"]
+    (tmp_path / "a.txt").write_text("Dogs bark. Cats sleep.", encoding="utf-8")
+    out = tmp_path / "out.svg"
+    run("draw", tmp_path / "a.txt", "--sentence", 2, "-o", out)
+    assert "Cats" in out.read_text(encoding="utf-8")
+    done = run("draw", "Dogs bark.", "--sentence", 3, code=2)
+    assert done.stderr == "headspan: the text: there is no sentence 3; found 1 sentence\n"
+    assert "no such file" in run("draw", "dogs.conllu", code=2).stderr
+    assert "there is no such model" in run("draw", "Dogs bark.", "-m", "nothing", code=2).stderr
+
+
 def test_draw_in_a_pipe_has_no_colour(gold: Path) -> None:
     drawn = run("draw", "-", stdin=run("projectivize", gold).stdout).stdout
     assert drawn.splitlines()[0] == " A  hearing  is  scheduled  on  the  issue  today"
@@ -205,6 +227,8 @@ def test_draw_in_a_pipe_has_no_colour(gold: Path) -> None:
         (["convert", "{bad}"], "bad:1: found 1 column"),
         (["convert", "{gold}", "-o", "{gold}"], "gold.conllu: exists already; --force overwrites it"),
         (["convert", "{gold}", "-o", "/nowhere/x"], "/nowhere/x: cannot be written: there is no folder /nowhere"),
+        (["convert", "{gold}", "-o", "x.json"], "x.json: its ending means json, but the formats here are conllu, conllx"),
+        (["convert", "{gold}", "--to", "conllx", "-o", "x.conllu"], "--to conllx contradicts -o x.conllu"),
         (["draw", "{gold}"], "sentence 1: the tree is not projective: the arc from word 2 to word 7"),
         (["projectivize", "{cycle}"], "cycle: sentence 1 (a): there is a cycle: word 2 under word 4 under word 2"),
         (["stats", "nowhere"], "nowhere: cannot be read"),
@@ -228,9 +252,43 @@ def test_mistakes_are_one_line_and_exit_code_2(
     assert done.stderr.startswith("headspan: ")
 
 
-@pytest.mark.parametrize("arguments", [["score"], ["convert", "x", "--to", "xml"], ["nothing"]])
-def test_wrong_usage_prints_the_usage(arguments: list[str]) -> None:
-    assert "Usage:" in run(*arguments, code=2).stderr
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["score"], "missing argument 'GOLD'; `headspan score --help` shows the usage"),
+        (["convert", "x", "--to", "xml"], "invalid value for '--to': 'xml' is not one of"),
+        (["convert", "x", "--nothing"], "no such option: --nothing"),
+        (["nothing"], "no such command 'nothing'; `headspan --help` shows the usage"),
+    ],
+)
+def test_wrong_usage_is_one_line(arguments: list[str], message: str) -> None:
+    done = run(*arguments, code=2)
+    assert done.stderr.startswith(f"headspan: {message}")
+    assert done.stderr.count("\n") == 1
+
+
+def all_commands() -> Iterator[tuple[list[str], Any]]:
+    top: Any = get_command(app)
+    for name, command in top.commands.items():
+        yield [name], command
+        for inner, subcommand in getattr(command, "commands", {}).items():
+            yield [name, inner], subcommand
+
+
+def test_help_names_every_value_and_no_types() -> None:
+    for _, command in all_commands():
+        for parameter in command.params:
+            if parameter.param_type_name == "option" and not parameter.is_flag:
+                spelled = parameter.get_help_record(
+                    command.make_context("x", ["-h"], resilient_parsing=True)
+                )[0]
+                assert parameter.metavar or "|" in spelled, spelled
+    for path in (["parse"], ["data", "ud"]):
+        shown = run(*path, "--help").stdout
+        for typed in ("<", "bool", "list[", "...", "{"):
+            assert typed not in shown
+    assert run("parse", "--help").stdout.startswith("Usage: headspan parse [OPTIONS] [INPUT…]\n")
+    assert "..." not in run("--help").stdout.partition("Commands:")[2]
 
 
 def test_empty_input_gives_empty_output() -> None:
@@ -267,7 +325,7 @@ def test_a_closed_pipe_is_not_an_error(tmp_path: Path) -> None:
     command = f"'{HEADSPAN}' convert '{path}' | head -n 1; echo ${{PIPESTATUS[0]}} >&2"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert done.stdout == "# sent_id = a\n"
-    assert "Traceback" not in done.stderr
+    assert done.stderr == "1\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -294,6 +352,31 @@ def test_an_interrupted_command_leaves_no_files_behind(tmp_path: Path, number: i
     assert process.returncode == 128 + number
     assert "Traceback" not in stderr
     assert list(tmp_path.iterdir()) == []
+
+
+INTERRUPTED = """
+import os, signal, sys
+from headspan.model.parser import Parser
+
+def interrupted(self, *arguments):
+    os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+Parser._parse = interrupted  # once the first thousand sentences are read
+from headspan.cli import main
+main()
+"""
+
+
+def test_an_interrupted_parser_says_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "big.txt"
+    path.write_text("Dogs bark.\n" * 9000, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, "parse", path, "--lines"],
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
 def test_draw_in_a_terminal_is_in_colour_and_fits_its_width(gold: Path) -> None:

@@ -2,6 +2,9 @@ import bz2
 import gzip
 import io
 import lzma
+import os
+import pty
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from headspan import conllu
-from headspan.cli.input_files import read_text, sentences
+from headspan.cli.input_files import Inputs, read_text
 from headspan.conllu import Sentence, looks_like_conll
 from headspan.plumbing.errors import HeadspanError
 
@@ -39,7 +42,11 @@ def test_conll_is_told_from_text_by_its_first_lines(start: str, conll: bool) -> 
 
 
 def words(pieces: Iterator[str]) -> Iterator[Sentence]:
-    yield Sentence.from_words("".join(pieces).split())
+    yield Sentence.from_words("".join(pieces).split(), comments=["# newpar", "# sent_id = 1"])
+
+
+def sentences(*names: object, text: bool = False) -> list[Sentence]:
+    return list(Inputs([*map(str, names)], text=text).sentences(words))
 
 
 def test_an_input_is_a_file_a_text_or_standard_input(
@@ -47,18 +54,76 @@ def test_an_input_is_a_file_a_text_or_standard_input(
 ) -> None:
     (tmp_path / "a.conllu").write_text(WORD, encoding="utf-8")
     (tmp_path / "a.txt").write_text("\ufeffa b\nc", encoding="utf-8")
-    assert [s.heads for s in sentences(str(tmp_path / "a.conllu"), words)] == [(0,)]
-    assert [s.forms for s in sentences(str(tmp_path / "a.txt"), words)] == [("a", "b", "c")]
-    assert [s.forms for s in sentences("x y", words)] == [("x", "y")]
-    assert [s.forms for s in sentences("x" * 5000, words)] == [("x" * 5000,)]
+    assert [s.heads for s in sentences(tmp_path / "a.conllu")] == [(0,)]
+    assert [s.forms for s in sentences(tmp_path / "a.txt")] == [("a", "b", "c")]
+    assert [s.forms for s in sentences("x y")] == [("x", "y")]
+    assert [s.forms for s in sentences("x" * 5000)] == [("x" * 5000,)]
     for content, forms in ((WORD, ("dog",)), ("dog days", ("dog", "days"))):
         stdin = io.BufferedReader(io.BytesIO(content.encode()))
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=stdin))
-        assert [s.forms for s in sentences("-", words)] == [forms]
-    with pytest.raises(HeadspanError, match="is a directory"):
-        list(sentences(str(tmp_path), words))
-    with pytest.raises(HeadspanError, match=r"no\.txt: there is no such file"):
-        list(sentences("no.txt", words))
+        assert [s.forms for s in sentences("-")] == [forms]
+
+
+@pytest.mark.parametrize(
+    "name", ["no.txt", "./missing", "no/where", "/no/where", "texts/*", "*.conllu", "x.conllu.gz"]
+)
+def test_a_path_where_nothing_is_is_not_text(name: str) -> None:
+    with pytest.raises(HeadspanError, match=f"{re.escape(name)}: there is no such file"):
+        Inputs([name])
+    assert [s.forms for s in sentences(name, text=True)] == [(name,)]
+
+
+@pytest.mark.parametrize(
+    "text", ["and/or is fine.", "See notes.txt", "Hello.", "What?", "5.30", "a*b", ""]
+)
+def test_text_is_not_taken_for_a_path(text: str) -> None:
+    assert [s.forms for s in sentences(text)] == [tuple(text.split())]
+
+
+def test_inputs_that_cannot_be_read_are_named_at_once(tmp_path: Path) -> None:
+    with pytest.raises(HeadspanError, match="is a folder; expected a file"):
+        Inputs([str(tmp_path)])
+    with pytest.raises(HeadspanError, match="can be only one of the inputs"):
+        Inputs(["-", "-"])
+    (tmp_path / "picture").write_bytes(b"\x89PNG\0\0")
+    with pytest.raises(HeadspanError, match="picture: is a binary file; expected text or CoNLL"):
+        sentences(tmp_path / "picture")
+    (tmp_path / "bad.conllu").write_text("not a treebank\n", encoding="utf-8")
+    with pytest.raises(HeadspanError, match=r"bad\.conllu:1: found 1 column"):
+        sentences(tmp_path / "bad.conllu")
+
+
+def test_no_two_inputs_share_a_sent_id(tmp_path: Path) -> None:
+    for name, ids in (("one.conllu", "23a"), ("two.conllu", "1aab")):
+        text = "".join(f"# sent_id = {sent_id}\n{WORD}" for sent_id in ids)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    read = sentences("x", tmp_path / "one.conllu", "y", tmp_path / "two.conllu", "z")
+    expected = "1 2 3 a 4 1-input4 a-input4 a-input4 b 5"
+    assert [s.sent_id for s in read] == expected.split()
+    assert read[4].comments == ("# newpar", "# sent_id = 4")
+    alone = sentences(tmp_path / "two.conllu")
+    assert [s.sent_id for s in alone] == list("1aab")  # a file's own ids stay
+
+
+def test_input_without_sentences_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    sentences("")
+    assert capsys.readouterr().err == "headspan: the input has no sentences\n"
+    sentences("", " ")
+    assert capsys.readouterr().err == "headspan: the inputs have no sentences\n"
+    sentences("x", "")
+    assert capsys.readouterr().err == ""
+
+
+def test_a_terminal_is_told_how_to_end_the_text(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main, other = pty.openpty()
+    os.write(main, b"dog days\n\x04")
+    with os.fdopen(other, "rb") as terminal:
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=terminal))
+        assert [s.forms for s in sentences("-")] == [("dog", "days")]
+    os.close(main)
+    assert "Ctrl-D ends the text" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])

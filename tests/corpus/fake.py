@@ -8,6 +8,7 @@ from typing import Any
 
 from headspan.conllu import Sentence
 from headspan.model.parse_result import Parse
+from headspan.plumbing.errors import warn
 from headspan.text import sentences_from_lines
 
 
@@ -34,10 +35,12 @@ class FakeParser:
                 if not mark.exists():
                     mark.touch()
                     os._exit(7)
+            if word == "WARN":
+                warn("a word that warns")
             if word == "WAIT":
                 time.sleep(0.3)
         parsed = sentence.with_parse(range(n), ["root", *["dep"] * (n - 1)][:n])
-        return Parse.of(parsed, confidences=(0.5,) * n if confidence else ())
+        return Parse.of(parsed, head_confidences=(0.5,) * n if confidence else ())
 
 
 def load(model: str, threads: int) -> Any:

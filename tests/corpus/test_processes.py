@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from headspan import HeadspanError
+from headspan import HeadspanError, HeadspanWarning
 from headspan.corpus.workers import ProcessPlan, plan_processes
 from headspan.plumbing import machine
 
@@ -51,6 +51,15 @@ def wait_for(folder: Path, shards: int, process: subprocess.Popen[bytes]) -> Non
     while finished_shards(folder) < shards and process.poll() is None:
         assert time.monotonic() < until
         time.sleep(0.005)
+
+
+def test_what_several_processes_warn_of_is_one_warning(parse: Any, text: Path) -> None:
+    text.write_text(paragraphs(60).replace("ends", "WARN"), encoding="utf-8")
+    with pytest.warns(HeadspanWarning, match="^a word that warns$") as caught:
+        summary = parse([text], Path("two"), engine=None, processes=2)
+    assert len(caught) == 1
+    assert summary.errors == 0
+    assert summary.shards > 10
 
 
 def test_two_processes_write_the_same_bytes_as_one(parse: Any, text: Path) -> None:

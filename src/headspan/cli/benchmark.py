@@ -21,12 +21,12 @@ def benchmark(
         str, typer.Argument(metavar="FILE", help="Treebank, whose words are parsed, or text file.")
     ],
     model: Model = "en",
-    int8: Int8 = False,
+    int8: Int8 = None,
     threads: Annotated[
         str, typer.Option(metavar="N,N…", help="Numbers of threads to try, separated by commas.")
     ] = "1,2",
     repeat: Annotated[
-        int, typer.Option(min=1, help="Number of measured runs; medians are shown.")
+        int, typer.Option(metavar="N", min=1, help="Number of measured runs; medians are shown.")
     ] = 3,
     json_: Json = False,
 ) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
 from headspan import conllu
 from headspan.cli.options import Force, Input, Output, SkipBad, report_skipped, with_progress
-from headspan.conllu import Format, format_of_name
+from headspan.cli.output_format import output_format
+from headspan.conllu import Format
 
 
 def convert(
@@ -32,7 +33,7 @@ def convert(
     CoNLL-U to CoNLL-U gives the same bytes. CoNLL-X cannot hold comments, multiword tokens, empty
     nodes, DEPS and MISC. Its columns PHEAD and PDEPREL are kept in MISC of CoNLL-U.
     """
-    target = to or format_of_name(output)
+    target = output_format(output, to, get_args(Format), option="--to")
     with conllu.read(source, format=from_, skip_bad=skip_bad) as reader:
         sentences = with_progress(reader, "sentences")
         conllu.write(sentences, output, format=target, overwrite=force)

@@ -7,18 +7,21 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, TextColumn
+from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
 from headspan.cli.options import Int8, Lines, Model, Pretokenized, Retag
+from headspan.cli.output_format import output_format
 from headspan.plumbing.errors import HeadspanError
 
 if TYPE_CHECKING:
     from headspan.corpus import CorpusProgress, CorpusSummary
+
+_STARTING = "loading the model and parsing the first shard"
 
 
 def corpus(
@@ -35,19 +38,23 @@ def corpus(
     ],
     model: Model = "en",
     format: Annotated[
-        Literal["conllu", "parquet"],
-        typer.Option(help="Format of the shards; parquet has one row per sentence."),
-    ] = "conllu",
+        Literal["conllu", "parquet"] | None,
+        typer.Option(
+            help="Format of the shards; parquet has one row per sentence. Default: parquet if "
+            "FOLDER ends in .parquet, else conllu."
+        ),
+    ] = None,
     compress: Annotated[
         Literal["none", "gz", "xz"], typer.Option(help="Compression of CoNLL-U shards.")
     ] = "none",
     pretokenized: Pretokenized = False,
     lines: Lines = False,
     confidence: Annotated[
-        bool, typer.Option("--confidence", help="Add the probability of each arc.")
+        bool,
+        typer.Option("--confidence", help="Add the probability of each arc, head and relation."),
     ] = False,
     retag: Retag = False,
-    int8: Int8 = False,
+    int8: Int8 = None,
     shard_size: Annotated[
         int, typer.Option(metavar="K", min=1, help="Text per shard, in thousands of characters.")
     ] = 100,
@@ -78,9 +85,11 @@ def corpus(
     """
     from headspan.corpus import parse_corpus
     from headspan.corpus.parsing import CorpusOptions
+    from headspan.corpus.shards import ShardFormat
 
     if address and engine != "ray":
         raise HeadspanError("--address is the address of a Ray cluster; it needs --engine ray")
+    kind = output_format(str(output), format, get_args(ShardFormat))
     cluster = None
     if engine == "ray":
         from headspan.integrations.ray import ray_engine
@@ -88,7 +97,7 @@ def corpus(
         cluster = ray_engine(address=address or None, workers=processes)
     with _interruptible(output), _bar() as watch:
         summary = parse_corpus(
-            inputs, output, model=model, format=format, compress=compress,
+            inputs, output, model=model, format=kind, compress=compress,
             options=CorpusOptions(lines, pretokenized, confidence, retag, int8),
             shard_size=shard_size, processes=processes, engine=cluster, watch=watch,
         )  # fmt: skip
@@ -119,19 +128,26 @@ def _interruptible(output: Path) -> Iterator[None]:
 
 @contextmanager
 def _bar() -> Iterator[Callable[[CorpusProgress], None] | None]:
-    """A bar on standard error, if that is a terminal: words, words per second, time left."""
+    """A bar on standard error, if that is a terminal: words, words per second, time left.
+
+    Before the first shard is finished, the spinner, the clock and a pulsing bar show that it runs.
+    """
     console = Console(file=sys.stderr)
     if not console.is_terminal:
         yield None
         return
-    columns = (BarColumn(), TextColumn("{task.percentage:.0f}%"), TextColumn("{task.description}"))
+    columns = (
+        SpinnerColumn(), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn(),
+    )  # fmt: skip
     with Bars(*columns, console=console, transient=True) as bars:
-        task = bars.add_task("loading the model", total=None)
+        task = bars.add_task(_STARTING, total=None)
 
         def watch(progress: CorpusProgress) -> None:
-            text = "loading the model"
-            if progress.words:
-                text = f"{progress.words:,} words, {progress.words_per_second:,.0f} per second"
+            if not progress.words:
+                return
+            text = f"{progress.words:,} words, {progress.words_per_second:,.0f} per second"
+            if progress.bytes_total:
+                text = f"{min(1, progress.bytes_read / progress.bytes_total):.0%}, {text}"
             if progress.seconds_left is not None:
                 text += f", {_duration(progress.seconds_left)} left"
             total, completed = progress.bytes_total, progress.bytes_read

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Prepare corpora for experiments.",
     no_args_is_help=True,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,
 )
 _Output = Annotated[
     Path,
@@ -38,7 +38,10 @@ def ud(
         ),
     ] = "",
     release: Annotated[
-        str, typer.Option(help="Expected release of UD; any other release is an error.")
+        str,
+        typer.Option(
+            metavar="RELEASE", help="Expected release of UD; any other release is an error."
+        ),
     ] = "2.2",
 ) -> None:
     """Prepare Universal Dependencies: FOLDER/ud-2.2/en_ewt/en_ewt-ud-train.conllu and so on.
@@ -76,7 +79,9 @@ def ctb(
         Path, typer.Argument(metavar="SOURCE", help="Folder with Penn2Malt's output.")
     ],
     output: _Output = Path("data"),
-    encoding: Annotated[str, typer.Option(help="Encoding of Penn2Malt's output.")] = "utf-8",
+    encoding: Annotated[
+        str, typer.Option(metavar="NAME", help="Encoding of Penn2Malt's output.")
+    ] = "utf-8",
 ) -> None:
     """Prepare the Chinese Treebank 5.1, split by file number: FOLDER/ctb/train, dev, test.conllx.
 

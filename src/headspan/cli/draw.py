@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from headspan import conllu
-from headspan.cli.options import Force, Input, terminal, with_progress
+from headspan.cli.input_files import Inputs
+from headspan.cli.options import AsText, Force, Model, load_parser, terminal, with_progress
 from headspan.cli.tree_text import tree_text
 from headspan.conllu import Sentence
 from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.files import input_name
 from headspan.render import View, draw_spans
 from headspan.tree import NotProjective
 
@@ -27,7 +30,14 @@ _COLOURS = ("bright_blue", "green", "magenta", "yellow", "cyan", "red")
 
 
 def draw(
-    source: Input,
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="INPUT",
+            help="CoNLL-U or CoNLL-X file, whose trees are drawn; or text, a text file or - for "
+            "standard input, whose sentences are parsed first.",
+        ),
+    ],
     output: Annotated[
         str | None,
         typer.Option(
@@ -56,6 +66,8 @@ def draw(
             help="File with other trees over the same words; arcs that differ are marked.",
         ),
     ] = None,
+    model: Model = "en",
+    text: AsText = False,
     force: Force = False,
 ) -> None:
     """Draw the arcs of sentences, their headed spans, or both.
@@ -64,25 +76,48 @@ def draw(
     each head under the word itself. The numbers between the words are the fenceposts. In a picture,
     headed spans are nested rectangles.
     """
-    if output is None:
-        if other is not None:
-            raise HeadspanError("--with needs -o OUT: the terminal shows only one tree")
-        _in_terminal(source, sentence, view or "spans")
-        return
+    if output is None and other is not None:
+        raise HeadspanError("--with needs -o OUT: the terminal shows only one tree")
     if other is not None and view == "spans":
         raise HeadspanError("--with compares arcs; expected --view arcs or --view both")
+    inputs = Inputs([source], text=text)
+    with ExitStack() as opened:  # files are closed at once, also after an error
+        sentences = opened.enter_context(closing(inputs.sentences(partial(_parsed, model))))
+        trees = _Trees(inputs.shown(source), sentences)
+        if output is None:
+            _in_terminal(trees, sentence, view or "spans")
+            return
+        others = None
+        if other is not None:
+            others = _Trees(input_name(other), opened.enter_context(conllu.read(other)))
+        _save(_drawings(trees, sentence, view or "arcs", others), output, force=force)
+
+
+def _save(drawings: Iterator[Drawing], output: str, *, force: bool) -> None:
     from headspan.render.pictures import save
 
-    drawings = with_progress(_drawings(source, sentence, view or "arcs", other), "sentences")
-    if lacking := save(drawings, output, overwrite=force):
+    if lacking := save(with_progress(drawings, "sentences"), output, overwrite=force):
         print(
             f"headspan: no font has {' '.join(lacking)}; boxes are drawn instead", file=sys.stderr
         )
 
 
-def _in_terminal(source: str, which: str | None, view: View) -> None:
+class _Trees(NamedTuple):
+    """Sentences, and the name of their input for messages."""
+
+    name: str
+    sentences: Iterable[Sentence]
+
+
+def _parsed(model: str, pieces: Iterator[str]) -> Iterator[Sentence]:
+    """Parse a text; the model is loaded only here, since treebanks do not need it."""
+    parser = load_parser(model, int8=None)
+    yield from parser.parse_stream(parser.sentences(pieces))
+
+
+def _in_terminal(trees: _Trees, which: str | None, view: View) -> None:
     console = terminal()
-    for at, (place, sentence) in enumerate(_sentences(source, which)):
+    for at, (place, sentence) in enumerate(_chosen(trees, which)):
         if at:
             console.print()
         with _naming(place):
@@ -92,40 +127,41 @@ def _in_terminal(source: str, which: str | None, view: View) -> None:
                 _draw_spans(console, sentence)
 
 
-def _drawings(source: str, which: str | None, view: View, other: str | None) -> Iterator[Drawing]:
+def _drawings(
+    trees: _Trees, which: str | None, view: View, others: _Trees | None
+) -> Iterator[Drawing]:
     from headspan.render.pictures import picture
 
-    sentences = _sentences(source, which)
-    if other is None:
+    sentences = _chosen(trees, which)
+    if others is None:
         for place, sentence in sentences:
             with _naming(place):
                 drawing = picture(sentence, view=view)
             yield drawing
         return
-    for first, second in zip_longest(sentences, _sentences(other, which)):
+    for first, second in zip_longest(sentences, _chosen(others, which)):
         if first is None or second is None:
-            place, lacking = (second[0], source) if first is None else (first[0], other)
+            place, lacking = (second[0], trees.name) if first is None else (first[0], others.name)
             raise HeadspanError(f"{place}: there is no such sentence in {lacking}")
         with _naming(first[0]):
             drawing = picture(first[1], view=view, other=second[1])
         yield drawing
 
 
-def _sentences(source: str, which: str | None) -> Iterator[tuple[str, Sentence]]:
-    """Yield the sentences with words, or only the chosen one, each with its place in the file."""
+def _chosen(trees: _Trees, which: str | None) -> Iterator[tuple[str, Sentence]]:
+    """Yield the sentences with words, or only the chosen one, each with its place in the input."""
     number = 0
-    with conllu.read(source) as reader:
-        for sentence in reader:
-            if not len(sentence):
-                continue
-            number += 1
-            if which is None or which == (str(number) if which.isdigit() else sentence.sent_id):
-                yield f"{reader.name}: sentence {number}", sentence
-                if which is not None:
-                    return
-        if which is not None:
-            sentences = "1 sentence" if number == 1 else f"{number:,} sentences"
-            raise HeadspanError(f"{reader.name}: there is no sentence {which}; found {sentences}")
+    for sentence in trees.sentences:
+        if not len(sentence):
+            continue
+        number += 1
+        if which is None or which == (str(number) if which.isdigit() else sentence.sent_id):
+            yield f"{trees.name}: sentence {number}", sentence
+            if which is not None:
+                return
+    if which is not None:
+        sentences = "1 sentence" if number == 1 else f"{number:,} sentences"
+        raise HeadspanError(f"{trees.name}: there is no sentence {which}; found {sentences}")
 
 
 @contextmanager
@@ -135,7 +171,8 @@ def _naming(place: str) -> Iterator[None]:
         yield
     except NotProjective as error:
         raise HeadspanError(
-            f"{place}: {error}; `headspan projectivize` makes it projective"
+            f"{place}: {error}; --view arcs draws it as it is, and `headspan projectivize` makes "
+            "it projective"
         ) from error
     except HeadspanError as error:
         raise HeadspanError(f"{place}: {error}") from error

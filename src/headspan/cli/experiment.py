@@ -17,7 +17,7 @@ from headspan.treebank_conventions import Punct
 app = typer.Typer(
     help="Run and report grids of trainings, analyse errors, measure speed.",
     no_args_is_help=True,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,
 )
 
 
@@ -33,7 +33,9 @@ def run(
             help="Folder for the runs; by default runs/NAME of the plan.",
         ),
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Number of trainings to run at a time.")] = 1,
+    workers: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Number of trainings to run at a time.")
+    ] = 1,
     data: Annotated[
         str | None,
         typer.Option(metavar="FOLDER", help="Folder of the corpora, instead of the plan's `data`."),
@@ -136,7 +138,9 @@ def analyse(
     ] = None,
     sentences: Annotated[
         int,
-        typer.Option(min=0, help="Number of sentences to show, where the systems differ most."),
+        typer.Option(
+            metavar="N", min=0, help="Number of sentences to show, where the systems differ most."
+        ),
     ] = 20,
 ) -> None:
     """Plot where systems are right and wrong, as in the paper's figure 4.
@@ -174,9 +178,9 @@ def speed(
         str | None,
         typer.Option(metavar="FILE", help="Treebank to parse; by default, sentences are made up."),
     ] = None,
-    threads: Annotated[int, typer.Option(min=1, help="Number of threads.")] = 1,
+    threads: Annotated[int, typer.Option(metavar="N", min=1, help="Number of threads.")] = 1,
     repeat: Annotated[
-        int, typer.Option(min=1, help="Number of measured runs; medians are shown.")
+        int, typer.Option(metavar="N", min=1, help="Number of measured runs; medians are shown.")
     ] = 3,
     json_: Json = False,
 ) -> None:

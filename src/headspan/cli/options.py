@@ -49,10 +49,17 @@ Model = Annotated[
     ),
 ]
 Int8 = Annotated[
-    bool,
+    bool | None,
     typer.Option(
-        "--int8", help="Run the encoder in 8-bit integers: faster, with nearly the same results."
+        "--int8/--no-int8",
+        help="Compute in 8-bit integers, faster and with nearly the same results, or in float32. "
+        "Default: as the model is stored, if the processor is fast at it.",
+        show_default=False,
     ),
+]
+AsText = Annotated[
+    bool,
+    typer.Option("--text", help="Every INPUT is text, even if it looks like the name of a file."),
 ]
 Pretokenized = Annotated[
     bool,
@@ -73,12 +80,11 @@ _T = TypeVar("_T")
 _REASONS = 10  # printed before the total
 
 
-def load_parser(model: str, int8: bool) -> Parser:
+def load_parser(model: str, int8: bool | None) -> Parser:
     """Load a parser as the options --model and --int8 say."""
     from headspan.model.parser import Parser
 
-    parser = Parser.load(model)
-    return parser.use_int8() if int8 else parser
+    return Parser.load(model, int8=int8)
 
 
 def terminal() -> Console:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from functools import partial
-from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, get_args
 
 import typer
-from rich.text import Text
 
 from headspan import conllu
-from headspan.cli.input_files import sentences
+from headspan.cli.input_files import Inputs
 from headspan.cli.options import (
+    AsText,
     Force,
     Int8,
     Json,
@@ -27,35 +27,34 @@ from headspan.cli.options import (
     terminal,
     with_progress,
 )
-from headspan.cli.tree_text import tree_text
+from headspan.cli.output_format import output_format
+from headspan.cli.parse_output import OutputFormat, write_parses
 from headspan.conllu import Sentence
 from headspan.plumbing.errors import HeadspanError
-from headspan.plumbing.files import open_output
 from headspan.treebank_conventions import Punct, Subtypes
-
-if TYPE_CHECKING:
-    from headspan.model.parse_result import Parse
-
-_Format = Literal["conllu", "conllx", "json", "tree"]
 
 
 def parse(
     inputs: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="INPUT…",
             help="Files, - for standard input, or text. The first lines of a file decide whether "
-            "it is CoNLL-U, CoNLL-X or plain text; compressed files are unpacked.",
+            "it is CoNLL-U, CoNLL-X or plain text; compressed files are unpacked. By default "
+            "standard input.",
         ),
-    ],
+    ] = None,
     model: Model = "en",
     output: Output = "-",
     format: Annotated[
-        _Format,
+        OutputFormat | None,
         typer.Option(
-            help="Output format; json has one line per sentence, tree is a drawing in text."
+            help="Output format; json has one line per sentence, tree is a drawing in text. "
+            "Default: as the name of OUT ends (.conllu, .conllx, .conll, .json, .jsonl), else "
+            "conllu."
         ),
-    ] = "conllu",
+    ] = None,
+    text: AsText = False,
     pretokenized: Pretokenized = False,
     lines: Lines = False,
     wrapped: Annotated[
@@ -67,46 +66,38 @@ def parse(
     ] = False,
     confidence: Annotated[
         bool,
-        typer.Option("--confidence", help="Add the probability of each arc, in MISC or in JSON."),
+        typer.Option("--confidence", help="Add the probability of each arc, head and relation."),
     ] = False,
     best: Annotated[
         int,
         typer.Option(
             metavar="K",
             min=1,
-            help="Number of best trees per sentence; above 1, it needs --format json.",
+            help="Number of best trees per sentence, each with its probability; above 1, not for "
+            "CoNLL-X.",
         ),
     ] = 1,
     retag: Retag = False,
-    int8: Int8 = False,
+    int8: Int8 = None,
     force: Force = False,
 ) -> None:
     """Parse text or treebanks.
 
     The parser fills in HEAD and DEPREL, and empty columns of tags and lemmas that the model
-    predicts. Comments,
-    multiword tokens, empty nodes and all other columns are kept.
+    predicts. Comments, multiword tokens, empty nodes and all other columns are kept.
     """
-    if best > 1 and format != "json":
-        raise HeadspanError("--best needs --format json: other formats have one tree per sentence")
-    if confidence and format == "conllx":
+    kind = output_format(output, format, get_args(OutputFormat))
+    if best > 1 and kind == "conllx":
+        raise HeadspanError("--best needs another --format: CoNLL-X has one tree per sentence")
+    if confidence and kind == "conllx":
         raise HeadspanError("--confidence needs another --format: CoNLL-X has no column for it")
+    sources = Inputs(inputs or ["-"], text=text)
     parser = load_parser(model, int8)
     segment = partial(parser.sentences, lines=lines, wrapped=wrapped, pretokenized=pretokenized)
-    read = chain.from_iterable(sentences(name, segment) for name in inputs)
-    tagged = _tagged(read, parser.config.model.embeddings.columns)
-    parsed = with_progress(
-        parser.parse_stream(tagged, confidence=confidence, k=best, retag=retag), "sentences"
-    )
-    if format == "tree":
-        _write_trees(parsed, output, force)
-    elif format == "json":
-        with open_output(output, overwrite=force) as stream:
-            for parse in parsed:
-                stream.write(json.dumps(parse.as_json(), ensure_ascii=False).encode() + b"\n")
-    else:
-        written = (p.with_confidences() for p in parsed) if confidence else parsed
-        conllu.write(written, output, format=format, overwrite=force)
+    with closing(sources.sentences(segment)) as sentences:
+        tagged = _tagged(sentences, parser.config.model.embeddings.columns)
+        parsed = parser.parse_stream(tagged, confidence=confidence, k=best, retag=retag)
+        write_parses(with_progress(parsed, "sentences"), output, kind, overwrite=force)
 
 
 def evaluate(
@@ -132,7 +123,7 @@ def evaluate(
         bool,
         typer.Option("--raw", help="Parse the raw text of the treebank instead of its words."),
     ] = False,
-    int8: Int8 = False,
+    int8: Int8 = None,
     json_: Json = False,
 ) -> None:
     """Parse the words or the raw text of a treebank, and score the result against its trees.
@@ -181,17 +172,3 @@ def _tagged(read: Iterator[Sentence], columns: Sequence[str]) -> Iterator[Senten
             )
             warned = True
         yield sentence
-
-
-def _write_trees(parsed: Iterator[Parse], output: str, force: bool) -> None:
-    console = terminal()
-    with open_output(output, overwrite=force) as stream:
-        for number, parse in enumerate(parsed):
-            drawn = tree_text(parse)
-            if number:
-                drawn = Text("\n") + drawn
-            if output == "-" and console.is_terminal:
-                console.print(drawn, end="")
-            else:
-                plain = (line.rstrip() for line in drawn.plain.splitlines())
-                stream.write("".join(f"{line}\n" for line in plain).encode())

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Annotated, Protocol
+from typing import Annotated, Protocol, get_args
 
 import typer
 
 from headspan import conllu, pseudoprojective
 from headspan.cli.options import Force, Input, Output, SkipBad, report_skipped, with_progress
-from headspan.conllu import Sentence
+from headspan.cli.output_format import output_format
+from headspan.conllu import Format, Sentence
 from headspan.plumbing.errors import HeadspanError
 from headspan.pseudoprojective import LabelledTree, Scheme
 from headspan.tree import TreeError
@@ -74,7 +75,9 @@ def _transform(
         sentences = with_progress(chain(first, reader), "sentences")
         skipped: list[str] | None = [] if skip_bad else None
         transformed = _transformed(sentences, transformation, scheme, reader.name, skipped)
-        conllu.write(transformed, output, format=reader.format or "conllu", overwrite=force)
+        formats: tuple[Format, ...] = (reader.format or "conllu", *get_args(Format))
+        target = output_format(output, None, formats)
+        conllu.write(transformed, output, format=target, overwrite=force)
         report_skipped(reader, skipped or ())
 
 

@@ -51,7 +51,9 @@ def score(
             "has them.",
         ),
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed for comparing two systems.")] = 0,
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Random seed for comparing two systems.")
+    ] = 0,
     json_: Json = False,
 ) -> None:
     """Score a parse against the gold treebank, or compare two parses.

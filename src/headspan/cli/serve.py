@@ -14,10 +14,13 @@ from headspan.cli.options import Int8, Model, load_parser
 
 def serve(
     model: Model = "en",
-    int8: Int8 = False,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    int8: Int8 = None,
+    host: Annotated[str, typer.Option(metavar="HOST", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 chooses a free one.")
+        int,
+        typer.Option(
+            metavar="PORT", min=0, max=65535, help="Port to listen on; 0 chooses a free one."
+        ),
     ] = 8000,
     allow_origin: Annotated[
         list[str] | None,

@@ -47,7 +47,7 @@ def train(
     from headspan.training import processes
     from headspan.training.loop import CHECKPOINT, MODEL, Trainer
 
-    settings = read_config(config, overrides)
+    settings = read_config(config, overrides, prefix="--")
     if (output / CHECKPOINT).exists() and not resume:
         raise HeadspanError(f"{output}: has a checkpoint already; use --resume, or another folder")
     with processes.joined():
@@ -97,8 +97,11 @@ def _say_what_comes(trainer: Trainer) -> None:
     training_set, t = trainer.training_set, trainer.config.training
     network = trainer.parser.network
     parameters = sum(p.numel() for p in network.parameters())
-    words = sum(map(len, training_set.sentences))
-    lines = [f"training: {len(training_set.sentences):,} sentences, {words:,} words"]
+    gold, silver = training_set.gold, training_set.sentences[len(training_set.gold) :]
+    lines = [f"training: {len(gold):,} sentences, {sum(map(len, gold)):,} words"]
+    if silver:
+        lines.append(f"silver: {len(silver):,} sentences, {sum(map(len, silver)):,} words, "
+                     f"in the first {t.silver_epochs} epochs")  # fmt: skip
     lines += [f"  dropped: {count:,} with {why}" for why, count in training_set.dropped.items()]
     if training_set.lifted:
         lines.append(f"  made projective: {training_set.lifted:,}")
@@ -110,6 +113,7 @@ def _say_what_comes(trainer: Trainer) -> None:
         f"{parameters / 1e6:.1f} million parameters, "
         f"{len(trainer.parser.vocabularies.labels.names)} relations"
     )
+    lines.append(f"segmenter: {'trained first' if trainer.config.data.segment else 'none'}")
     steps = -(-len(trainer.batches(0)) // t.accumulate)
     lines.append(f"about {steps:,} steps per epoch, {t.epochs} epochs")
     seconds, memory = estimate(trainer)
