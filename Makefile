@@ -1,5 +1,5 @@
-# `make demo` and `make test` are the two commands of the README. Both set up .venv themselves and are
-# quick the second time.
+# `make demo` and `make test` are the two commands of the README. Both set up .venv themselves; only
+# the first run installs anything.
 
 PYTHON := $(shell for p in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -27,13 +27,20 @@ layers: .venv/test-installed
 pytest: .venv/test-installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
-# Train the embedded English model again in runs/en and install it in the package. Training takes hours
-# on two cores, and resumes after an interruption.
+# Train the embedded English models again and install them in the package: a large parser, its trees
+# for text of many kinds, and from these and the treebanks the small ones. This takes hours on two
+# cores, and resumes after an interruption. The encoder of the large one has to be in
+# all-mpnet-base-v2; docs/experiments.md says how to get it.
+TEXT := $(if $(HEADSPAN_SHARED),$(HEADSPAN_SHARED),../shared)/text/en
+MODELS := en en-fast
 model: .venv/test-installed
 	$(PIP) --editable '.[train]'
-	$(BIN)/headspan train configs/en.toml -o runs/en --resume
-	$(BIN)/python -c 'from headspan import load; load("runs/en/model").save("src/headspan/models/en", small=True)'
-	$(BIN)/python benchmarks/model_card.py --log runs/en/log.jsonl --write
+	$(BIN)/headspan train configs/en-teacher.toml -o runs/teacher --resume
+	$(BIN)/python tools/sample_text.py $(TEXT) -o runs/text
+	$(BIN)/headspan corpus runs/text -o runs/silver --model runs/teacher/model --confidence --int8
+	for name in $(MODELS); do \
+	  $(BIN)/headspan train configs/$$name.toml -o runs/$$name --resume && \
+	  $(BIN)/python tools/embed_model.py runs/$$name $$name || exit 1; done
 
 # The next four targets are steps of a release (docs/release.md).
 licences: .venv/test-installed

@@ -6,7 +6,7 @@ import dataclasses
 import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import UnionType
 from typing import (
@@ -29,6 +29,8 @@ from headspan.treebank_conventions import Punct
 
 _T = TypeVar("_T")
 TagColumn: TypeAlias = Literal["upos", "xpos", "feats"]
+Files: TypeAlias = str | tuple[str, ...]
+"""A file, or several that are read as one."""
 PredictedColumn: TypeAlias = Literal["upos", "xpos", "feats", "lemmas"]
 
 
@@ -36,9 +38,14 @@ PredictedColumn: TypeAlias = Literal["upos", "xpos", "feats", "lemmas"]
 class DataConfig:
     """The treebanks, and the treatment of non-projective trees."""
 
-    train: str = ""
-    dev: str = ""
+    train: Files = ""
+    """A file, or a list of files that are learned from together."""
+    dev: Files = ""
     test: str = ""
+    silver: Files = ""
+    """Trees of a parser to learn from as well: files, or a folder from `headspan corpus`."""
+    silver_confidence: float = 0.0
+    """The least mean confidence of a silver sentence's arcs, where they have confidences."""
     nonprojective: Literal["drop", "keep"] | Scheme = "head"
     """`drop` leaves such sentences out of training; `keep` learns them as they are, with structures
     that can build them; the others encode them in the labels."""
@@ -46,8 +53,13 @@ class DataConfig:
     """Encoded labels that are rarer in training are not learned: their words keep the relation."""
     punct: Punct = "upos"
     """Punctuation in the scores, as for `headspan score`."""
-    segment: bool = False
-    """Also learn to divide raw text into sentences and words."""
+    segment: bool | Literal["auto"] = "auto"
+    """Also learn to divide raw text into sentences and words; `auto` does so if the training
+    treebank says that some tokens have no space after them."""
+
+    def without_files(self) -> DataConfig:
+        """The same without the names of files, which are those of one machine."""
+        return replace(self, train="", dev="", test="", silver="")
 
     @property
     def scheme(self) -> Scheme | None:
@@ -65,6 +77,8 @@ class EncoderConfig:
     """A folder, `python:PACKAGE/FOLDER` for one inside an installed package, or a hub name."""
     layers: Literal["last", "mix"] = "last"
     """The last layer, or a learned mix of all."""
+    depth: int = 0
+    """Only so many layers of it, the first ones; 0 for all."""
     fine_tuned: Literal["all", "layers", "none"] = "all"
     """Fine-tune all of it, all but its table of subwords, or nothing."""
 
@@ -87,7 +101,7 @@ class TaggerConfig:
     """Columns that the network predicts besides the tree; without columns there is no tagger."""
 
     columns: tuple[PredictedColumn, ...] = ()
-    """Lemmas are predicted as scripts that make them of the forms."""
+    """Lemmas are predicted as scripts that turn forms into them."""
     size: int = 256
     as_input: bool = True
     """The parser sees the predicted tags, as embeddings of size `embeddings.tags`."""
@@ -128,6 +142,8 @@ class TrainingConfig:
     """The optimiser and its schedule."""
 
     epochs: int = 10
+    silver_epochs: int = 1
+    """The first epochs, each of which sees an equal share of the silver sentences."""
     batch_tokens: int = 4000
     """The largest size of a batch, in the unit of `batch_by`."""
     batch_by: Literal["padded", "words"] = "padded"
@@ -141,6 +157,8 @@ class TrainingConfig:
     weight_decay: float = 0.0
     warmup_epochs: float = 1.0
     clip: float = 5.0
+    bfloat16: bool = False
+    """Multiply the encoder's matrices in bfloat16, on a processor or GPU that is faster at it."""
     word_dropout: float = 0.0
     """The share of words that are masked for the encoder and the word embeddings."""
     seed: int = 0
@@ -159,12 +177,25 @@ class Config:
     training: TrainingConfig = field(default_factory=TrainingConfig)
 
 
-def read_config(path: str | Path, overrides: Mapping[str, str] | None = None) -> Config:
-    """A configuration from a TOML file, with overriding values for dotted keys."""
+def file_list(files: Files) -> tuple[str, ...]:
+    """The files; none for an empty name."""
+    return (files,) * bool(files) if isinstance(files, str) else files
+
+
+def read_config(
+    path: str | Path, overrides: Mapping[str, str] | None = None, *, prefix: str = ""
+) -> Config:
+    """A configuration from a TOML file, with overriding values for dotted keys.
+
+    prefix: what stands before a key where it was given, such as `--`; for messages.
+    """
     table = read_toml(path)
+    config = from_table(Config, table, str(path))
     for key, value in (overrides or {}).items():
-        _put(table, key, value)
-    return from_table(Config, table, str(path))
+        where = f"{prefix}{named(key)}={named(value)}"
+        _put(table, key, value, where)
+        config = from_table(Config, table, where)
+    return config
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
@@ -221,12 +252,14 @@ def to_table(config: Any) -> dict[str, Any]:
 def _checked(hint: Any, value: Any, where: str, key: str) -> Any:
     if dataclasses.is_dataclass(hint):
         return from_table(hint, value, where, key + ".")  # type: ignore[arg-type]
+    if hint == Files:
+        hint = str if isinstance(value, str) else tuple[str, ...]
     origin = get_origin(hint)
     if origin in (Literal, Annotated, Union, UnionType):
         choices = _choices(hint)
-        if value in choices:
+        if any(value == choice and type(value) is type(choice) for choice in choices):
             return value
-        expected = ", ".join(name or "''" for name in choices)
+        expected = ", ".join(_CHOICE_NAMES.get(choice, choice) for choice in choices)
         raise HeadspanError(f"{where}: {key} is {shown(value)}; expected one of {expected}")
     if origin is tuple:
         kind, last = get_args(hint)[0], get_args(hint)[-1]
@@ -254,26 +287,34 @@ def _checked(hint: Any, value: Any, where: str, key: str) -> Any:
 
 _LARGEST = 10**12
 _BELOW_ONE = {"betas", "dropout", "word_dropout"}
-_NOT_ZERO = {"lstm_size", "score_size", "label_size", "size", "batch_tokens", "accumulate"}
+_NOT_ZERO = {
+    "lstm_size", "score_size", "label_size", "size", "batch_tokens", "accumulate", "epochs",
+    "silver_epochs",
+}  # fmt: skip
 _NAMES = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
 
 
-def _choices(hint: Any) -> tuple[str, ...]:
-    """The names that a hint allows: a Literal, a union of them, or a registry's."""
+_CHOICE_NAMES: dict[Any, str] = {True: "true", False: "false", "": "''"}
+
+
+def _choices(hint: Any) -> tuple[Any, ...]:
+    """The values that a hint allows: a Literal's, a registry's, both booleans, or a union's."""
+    if hint is bool:
+        return True, False
     if get_origin(hint) is Annotated:
         return tuple(get_args(hint)[1])
     if get_origin(hint) is Literal:
         return get_args(hint)
-    return tuple(choice for literal in get_args(hint) for choice in get_args(literal))
+    return tuple(choice for part in get_args(hint) for choice in _choices(part))
 
 
-def _put(table: dict[str, Any], key: str, value: str) -> None:
+def _put(table: dict[str, Any], key: str, value: str, where: str) -> None:
     """Set a dotted key to a value from the command line: TOML if it can be, else a string."""
     *path, last = key.split(".")
     for name in path:
         table = table.setdefault(name, {})
         if not isinstance(table, dict):
-            raise HeadspanError(f"{key}: {name} is not a table")
+            raise HeadspanError(f"{where}: {name} is not a table")
     try:
         table[last] = tomllib.loads(f"value = {value}")["value"]
     except (ValueError, RecursionError):

@@ -6,7 +6,7 @@ from torch import nn
 
 from headspan.nn import int8
 from headspan.nn.bert import Bert
-from headspan.nn.int8 import Int8Linear, use_int8
+from headspan.nn.int8 import Int8Linear, use_float32, use_int8
 from headspan.plumbing.errors import HeadspanError
 
 
@@ -87,6 +87,9 @@ def test_an_encoder_keeps_its_weights_and_nearly_its_results(
         found = encoder(input_ids=ids, attention_mask=mask).last_hidden_state
     assert not torch.equal(found, exact)
     assert torch.nn.functional.cosine_similarity(found, exact, dim=-1).min() > 0.999
+    use_float32(encoder)
+    with torch.inference_mode():
+        assert torch.equal(encoder(input_ids=ids, attention_mask=mask).last_hidden_state, exact)
 
 
 def test_training_is_not_in_int8() -> None:

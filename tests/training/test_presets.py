@@ -20,7 +20,8 @@ def test_a_preset_trains(path: Path, treebank: Path, tiny_encoder: Path, tmp_pat
     conllu.write(sentences, train_on)
     config = read_config(path, {
         "data.train": str(train_on), "data.dev": str(treebank / "dev.conllu"),
-        "training.epochs": "1", "training.batch_tokens": "200",
+        "data.silver": "", "training.epochs": "1", "training.batch_tokens": "200",
+        "training.bfloat16": "false",
         "model.lstm_size": "8", "model.score_size": "8", "model.label_size": "4",
     })  # fmt: skip
     if config.model.encoder.name:
@@ -28,6 +29,11 @@ def test_a_preset_trains(path: Path, treebank: Path, tiny_encoder: Path, tmp_pat
         config = replace(config, model=replace(config.model, encoder=encoder))
     parser = train(config, tmp_path / "run")
     assert len(parser.parse_words(["the", "dog", "sees"]).heads) == 3
+
+
+@pytest.mark.parametrize("path", PRESETS, ids=lambda path: path.stem)
+def test_a_preset_says_whether_it_takes_raw_text(path: Path) -> None:
+    assert read_config(path).data.segment is (path.stem in ("en", "en-fast", "en-teacher"))
 
 
 @pytest.mark.parametrize(

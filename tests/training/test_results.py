@@ -1,5 +1,6 @@
 """What a parser gives beside the best tree."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,13 +24,14 @@ from headspan.model import saving
 from headspan.model.numbering import prepare
 from headspan.model.parser import Parser
 from headspan.nn import piece_scores
+from headspan.nn.network import Temperatures
 from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError
 from headspan.training.calibration import (
-    confidences,
     cross_entropy,
     expected_calibration_error,
-    fit_temperature,
+    fit_temperatures,
+    judged,
     reliability,
 )
 from headspan.training.loop import train
@@ -57,8 +59,8 @@ def trained(
 @pytest.fixture(scope="module", params=["span", "arc", "joint"])
 def parser(request: Any, treebank: Path, tmp_path_factory: pytest.TempPathFactory) -> Parser:
     found = trained(treebank, tmp_path_factory.mktemp(request.param), structure=request.param)
-    assert found.temperature != 1.0  # fitted at the end of training
-    found.temperature = 1.0
+    assert found.temperatures != Temperatures()  # fitted at the end of training
+    found.temperatures = Temperatures()
     return found
 
 
@@ -86,8 +88,99 @@ def test_spans_scores_and_confidences_are_those_of_exact_inference(
         assert parsed.score == pytest.approx(float(best.scores), rel=1e-4)
         chances = algorithms.marginals(*scores).arcs
         expected = chances[best.heads, np.arange(1, len(gold) + 1)]
-        assert parsed.confidences == pytest.approx(expected.tolist(), abs=1e-4)
+        assert parsed.head_confidences == pytest.approx(expected.tolist(), abs=1e-4)
+        both = zip(parsed.head_confidences, parsed.relation_confidences, strict=True)
+        assert parsed.confidences == tuple(a * b for a, b in both)
     assert not parser(sentences[0]).confidences
+
+
+def test_confidences_of_relations_are_those_of_legal_ones(
+    parser: Parser, sentences: list[Sentence]
+) -> None:
+    """By definition: a softmax over the relations that an arc may have."""
+    names = parser.vocabularies.labels.names
+    parser.temperatures = Temperatures(relations=2.0)
+    try:
+        parsed = parser.parse(sentences, confidence=True)
+    finally:
+        parser.temperatures = Temperatures()
+    network = parser.network
+    for parse, gold in zip(parsed, sentences, strict=True):
+        with torch.no_grad():
+            inputs = prepare([gold], parser.vocabularies, parser.tokenizer)
+            context = network.context(inputs)[0]
+            for k, head in enumerate(parse.heads):
+                at = torch.tensor([0]), torch.tensor([head]), torch.tensor([k + 1])
+                scores = network.labels(context[:, :-1], context[:, :-1], *at)[0, 2:] / 2.0
+                legal = [name for name in names if (name == "root") == (head == 0)]
+                weights = [math.exp(scores[names.index(name)]) for name in legal]
+                best = max(range(len(legal)), key=weights.__getitem__)
+                assert parse.deprels[k] == legal[best]
+                share = weights[best] / sum(weights)
+                assert parse.relation_confidences[k] == pytest.approx(share, abs=1e-5)
+
+
+def test_a_restored_arc_is_right_if_its_label_is(
+    parser: Parser, sentences: list[Sentence], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def restore(heads: list[int], labels: list[str], **_: Any) -> tuple[list[int], list[str]]:
+        at = next(k for k, head in enumerate(heads) if head)
+        other = next(k for k in range(1, len(heads) + 1) if k not in (at + 1, heads[at]))
+        return [*heads[:at], other, *heads[at + 1 :]], labels
+
+    before = parser(sentences[0], confidence=True)
+    monkeypatch.setattr("headspan.model.parser.deprojectivize", restore)
+    after = parser(sentences[0], confidence=True)
+    moved = [a != b for a, b in zip(before.heads, after.heads, strict=True)]
+    assert sum(moved) == 1
+    assert after.confidences == pytest.approx(before.confidences)
+    for k, was_moved in enumerate(moved):
+        if was_moved:
+            assert after.head_confidences[k] == pytest.approx(before.confidences[k])
+            assert after.relation_confidences[k] == 1.0
+        else:
+            assert after.head_confidences[k] == before.head_confidences[k]
+
+
+def test_trees_have_one_root_relation_even_if_the_network_wants_others(
+    parser: Parser, sentences: list[Sentence]
+) -> None:
+    labels, bias = parser.vocabularies.labels, parser.network.labels
+    root = labels.number("root")
+    kept = {name: p.detach().clone() for name, p in bias.named_parameters()}
+    try:
+        for sign in (-1, 1):  # never root, always root
+            with torch.no_grad():
+                for parameter in bias.parameters():
+                    if parameter.shape[0] == len(labels):
+                        parameter[root] += sign * 100
+            for parse in parser.parse(sentences, k=20):
+                for tree in (parse, *parse.alternatives):
+                    roots = [relation == "root" for relation in tree.deprels]
+                    assert roots == [head == 0 for head in tree.heads]
+                    assert sum(roots) == 1
+    finally:
+        bias.load_state_dict(kept)
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.5])
+def test_probabilities_of_the_best_trees_are_their_shares_of_all_trees(
+    parser: Parser, sentences: list[Sentence], temperature: float
+) -> None:
+    short = [sentence for sentence in sentences if len(sentence) <= 6]
+    parser.temperatures = Temperatures(trees=temperature)
+    try:
+        parses = parser.parse(short, k=10_000)
+        bound = parser(short[0], k=5, constraints=Constraints(root=2))
+    finally:
+        parser.temperatures = Temperatures()
+    for parse in parses:
+        shares = [tree.probability for tree in parse.alternatives]
+        weights = np.exp([tree.score / temperature for tree in parse.alternatives])
+        assert shares == pytest.approx((weights / weights.sum()).tolist(), abs=1e-5)
+    free = {tree.heads: tree.probability for tree in parses[0].alternatives}
+    for tree in bound.alternatives:
+        assert tree.probability == pytest.approx(free[tree.heads], rel=1e-4)
 
 
 def test_the_decoder_can_minimise_risk(
@@ -128,11 +221,13 @@ def test_a_higher_temperature_lowers_confidences(parser: Parser, sentences: list
         return float(np.mean([c for s in parsed for c in s.confidences]))
 
     before = mean()
-    parser.temperature = 5.0
     try:
+        parser.temperatures = Temperatures(trees=5.0)
+        assert mean() < before
+        parser.temperatures = Temperatures(relations=5.0)
         assert mean() < before
     finally:
-        parser.temperature = 1.0
+        parser.temperatures = Temperatures()
 
 
 def test_the_k_best_trees_are_in_order_and_begin_with_the_best(
@@ -199,7 +294,7 @@ def test_constrained_and_free_sentences_share_a_batch(
 def test_an_old_confidence_does_not_outlive_its_tree(
     parser: Parser, sentences: list[Sentence]
 ) -> None:
-    said = ["Confidence=0.1234", "A=1|Confidence=0.1234|B=2", "_x", "_"]
+    said = ["HeadConfidence=0.1234|Confidence=0.1234", "A=1|Confidence=0.1234|B=2", "_x", "_"]
     misc = tuple(said[k % 4] for k in range(len(sentences[0])))
     stale = replace(sentences[0], misc=misc)
     assert parser(stale).misc[:4] == ("_", "A=1|B=2", "_x", "_")
@@ -237,9 +332,10 @@ def test_large_tables_are_kept_as_int8(
     from safetensors.torch import load_file, save_file
 
     parser = trained(treebank, tmp_path / "run")
-    monkeypatch.setattr(saving, "_LARGE_TABLE", 100)
+    monkeypatch.setattr(saving, "_LARGE_MATRIX", 100)
     parser.save(tmp_path / "small", small=True)
     weights = tmp_path / "small" / "model.safetensors"
+    (tmp_path / "small" / "checksums.json").unlink()
     tensors = load_file(weights)
     assert tensors["inputs.words.weight"].dtype == torch.int8
     expected, again = parser.network.state_dict(), Parser.load(tmp_path / "small")
@@ -260,17 +356,22 @@ def test_large_tables_are_kept_as_int8(
 def test_the_fitted_temperature_has_the_least_cross_entropy(
     parser: Parser, sentences: list[Sentence]
 ) -> None:
-    before = cross_entropy(*confidences(parser, sentences))
+    def loss(kind: str) -> float:
+        return cross_entropy(*judged(parser, sentences)[kind])
+
+    before = {kind: loss(kind) for kind in ("heads", "relations")}
     try:
-        found = fit_temperature(parser, sentences)
-        assert found == parser.temperature
-        best = cross_entropy(*confidences(parser, sentences))
-        assert best <= before + 1e-6
+        found = fit_temperatures(parser, sentences)
+        assert found == parser.temperatures
+        best = {kind: loss(kind) for kind in before}
+        assert all(best[kind] <= before[kind] + 1e-6 for kind in before)
         for other in (0.7, 1.4):
-            parser.temperature = found * other
-            assert cross_entropy(*confidences(parser, sentences)) >= best - 1e-6
+            parser.temperatures = replace(found, trees=found.trees * other)
+            assert loss("heads") >= best["heads"] - 1e-6
+            parser.temperatures = replace(found, relations=found.relations * other)
+            assert loss("relations") >= best["relations"] - 1e-6
     finally:
-        parser.temperature = 1.0
+        parser.temperatures = Temperatures()
 
 
 def test_reliability_counts_arcs_per_bin() -> None:

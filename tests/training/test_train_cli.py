@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from headspan import conllu
+from headspan.model.folder import embedded_models
 
 SMALL = """
 [model]
@@ -49,6 +50,7 @@ def run(tmp_path_factory: pytest.TempPathFactory, treebank: Path) -> Path:
     )  # fmt: skip
     assert "training: 60 sentences" in done.stderr
     assert "made projective" in done.stderr
+    assert "segmenter: none" in done.stderr
     assert "epoch 2/2" in done.stderr
     assert done.stdout.startswith("best dev LAS")
     return folder
@@ -96,7 +98,12 @@ def test_evaluate_is_parse_and_score(run: Path, treebank: Path, tmp_path: Path) 
 
 
 def test_info_describes_a_model(run: Path) -> None:
-    assert json.loads(headspan("info", "--json").stdout)["headspan"]
+    installed = json.loads(headspan("info", "--json").stdout)
+    assert installed["headspan"]
+    assert [model["model"] for model in installed["models"]] == embedded_models()
+    assert all(model["language"] == "en" and model["las"] > 80 for model in installed["models"])
+    listed = headspan("info").stdout
+    assert all(f"\n{name} " in listed for name in embedded_models())
     out = headspan("info", run / "out" / "model").stdout
     assert "max-margin" in out
     assert "words (" in out
@@ -124,6 +131,9 @@ def test_parse_writes_other_formats(run: Path, treebank: Path, tmp_path: Path) -
     text = "the dog sees a cat .\n\nevery arrow flies !\n"
     asked = headspan("parse", "-", "-m", model, "--format", "tree", stdin=text)
     assert asked.stderr.count("the model reads UPOS") == 1
+    assert asked.stderr.count("headspan: the model has no segmenter: each line is taken as") == 1
+    split = headspan("parse", "-", "-m", model, "--pretokenized", stdin=text).stderr
+    assert "segmenter" not in split
     drawn = asked.stdout
     assert len(drawn.splitlines()) == 6 + 1 + 4
     assert "─ dog" in drawn
@@ -136,18 +146,30 @@ def test_parse_writes_other_formats(run: Path, treebank: Path, tmp_path: Path) -
     assert len(first["best"]) == 3
     assert first["best"][0]["heads"] == first["heads"]
     assert len(first["confidences"]) == len(first["spans"]) == 6
+    headspan("parse", tmp_path / "in.txt", "-m", model, "-o", tmp_path / "out.json", "--best", 3)
+    written = (tmp_path / "out.json").read_text(encoding="utf-8").splitlines()
+    assert [len(json.loads(line)["best"]) for line in written] == [3, 3]
     out = tmp_path / "out.conllu"
     headspan("parse", treebank / "two.conllu", "-m", model, "--confidence", "-o", out)
     for sentence in conllu.read(out):
-        assert all(0 < float(m.removeprefix("Confidence=")) <= 1 for m in sentence.misc)
+        assert all(0 < token.confidence <= 1 for token in sentence)
     again = headspan("parse", out, "-m", model).stdout
     assert "Confidence=" not in again  # it was that of another tree
 
 
+def test_a_text_in_another_language_is_one_line_on_standard_error(tmp_path: Path) -> None:
+    texts = [tmp_path / "1.txt", tmp_path / "2.txt"]
+    for text in texts:
+        text.write_text("Le chat de la voisine ne dort pas dans le jardin.\n", encoding="utf-8")
+    done = headspan("parse", *texts, "-o", tmp_path / "out.conllu")
+    assert done.stderr == "headspan: this text looks like French; the model is English\n"
+    assert headspan("parse", "The cat sleeps in the garden of the neighbours.").stderr == ""
+
+
 def test_mistakes_of_parsing_are_one_line(run: Path, tmp_path: Path) -> None:
     model = run / "out" / "model"
-    asked = headspan("parse", "a b", "-m", model, "--best", 2, code=2)
-    assert "--best needs --format json" in asked.stderr
+    asked = headspan("parse", "a b", "-m", model, "--best", 2, "-o", tmp_path / "x.conllx", code=2)
+    assert "--best needs another --format: CoNLL-X has one tree" in asked.stderr
     asked = headspan("parse", "a b", "-m", model, "--confidence", "--format", "conllx", code=2)
     assert "CoNLL-X has no column for it" in asked.stderr
     assert "no such file" in headspan("parse", "typo.conllu", "-m", model, code=2).stderr

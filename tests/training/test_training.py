@@ -23,7 +23,8 @@ from headspan.config import (
 from headspan.conllu import Sentence
 from headspan.inference import Constraints
 from headspan.model.parser import Parser
-from headspan.nn.pretrained import load_pretrained
+from headspan.nn.int8 import Int8Linear
+from headspan.nn.pretrained import encoder_table, load_pretrained
 from headspan.registries import STRUCTURES
 from headspan.text import SegmenterSettings, train_segmenter
 from headspan.training import processes
@@ -236,7 +237,7 @@ def test_a_parser_takes_text_words_and_odd_sentences(
     parser = train(
         config(treebank, model={"encoder": EncoderConfig(name=str(tiny_encoder))}), tmp_path
     )
-    (from_text,) = parser("the dog sees")
+    (from_text,) = parser("the dog sees", pretokenized=True)
     assert from_text.forms == ("the", "dog", "sees")
     assert from_text.heads == parser.parse_words(["the", "dog", "sees"]).heads
     assert parser.parse([]) == []
@@ -256,8 +257,9 @@ def test_an_incomplete_model_folder_is_refused(treebank: Path, tmp_path: Path) -
     train(config(treebank, training={"epochs": 1}), tmp_path / "run")
     folder = tmp_path / "run" / MODEL
     assert {p.name for p in folder.iterdir()} == {
-        "config.json", "model.safetensors", "vocabularies.json", "README.md"
+        "config.json", "model.safetensors", "vocabularies.json", "checksums.json", "README.md"
     }  # fmt: skip
+    (folder / "checksums.json").unlink()  # which would notice all of the following
     weights = folder / "model.safetensors"
     good = load_file(weights)
     name = next(iter(good))
@@ -299,6 +301,55 @@ def test_sentences_that_cannot_be_learned_from_are_dropped(treebank: Path) -> No
     assert not any("|" in label for s in rare.sentences for label in s.deprels)
 
 
+def test_several_treebanks_are_read_as_one(treebank: Path, tmp_path: Path) -> None:
+    train, dev = (str(treebank / f"{part}.conllu") for part in ("train", "dev"))
+    both = read_treebank((train, dev), "train")
+    assert both == [*read_treebank(train, "train"), *read_treebank(dev, "train")]
+    trainer = Trainer(config(treebank, data={"train": (train, dev), "dev": (dev, dev)}), tmp_path)
+    assert len(trainer.training_set.sentences) == len(both)
+    assert len(trainer.dev) == 2 * len(read_treebank(dev, "dev"))
+    empty = tmp_path / "empty.conllu"
+    empty.write_text("", encoding="utf-8")
+    with pytest.raises(HeadspanError, match=r"empty.conllu: has no sentences"):
+        read_treebank((train, str(empty)), "train")
+
+
+def silver(sentence: Sentence, confidence: float) -> Sentence:
+    return replace(sentence, misc=(f"Confidence={confidence}",) * len(sentence))
+
+
+def test_silver_sentences_are_learned_in_the_first_epochs(treebank: Path, tmp_path: Path) -> None:
+    train = read_treebank(str(treebank / "train.conllu"), "train")
+    new = [silver(s, confidence) for s in train[:6] for confidence in (0.95, 0.5)]
+    strange = train[0].with_parse(train[0].heads, ["strange"] * len(train[0]))
+    (tmp_path / "silver").mkdir()
+    for k, part in enumerate(([*new, strange], train[:4])):  # the second without confidences
+        conllu.write(part, tmp_path / "silver" / f"part-{k}.conllu")
+    settings = config(
+        treebank,
+        data={"silver": str(tmp_path / "silver"), "silver_confidence": 0.9},
+        training={"silver_epochs": 2, "epochs": 3},
+    )
+    trainer = Trainer(settings, tmp_path / "run")
+    learned = trainer.training_set
+    gold = TrainingSet.choose(train, settings.data)
+    assert learned.gold == gold.sentences
+    assert learned.silver == 10
+    assert [len(s) for s in learned.sentences[-10:]] == [len(s) for s in train[:6] + train[:4]]
+    assert learned.dropped["silver, a mean confidence below 0.9"] == 6
+    assert learned.dropped["silver, a relation that the treebank does not have"] == 1
+    assert "strange" not in trainer.parser.vocabularies.labels
+    count = len(gold.sentences)
+    epochs = [sorted(k for batch in trainer.batches(e) for k in batch) for e in range(3)]
+    assert epochs[2] == list(range(count))
+    assert epochs[0][:count] == epochs[1][:count] == epochs[2]
+    assert sorted(epochs[0][count:] + epochs[1][count:]) == list(range(count, count + 10))
+    assert len(epochs[0]) == len(epochs[1])
+    (tmp_path / "none").mkdir()
+    with pytest.raises(HeadspanError, match=r"none: has no files \*.conllu; expected shards"):
+        Trainer(config(treebank, data={"silver": str(tmp_path / "none")}), tmp_path / "run")
+
+
 def test_wrong_data_is_an_error_that_names_it(treebank: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("", encoding="utf-8")
     (tmp_path / "bare").write_text("1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n", encoding="utf-8")
@@ -308,7 +359,7 @@ def test_wrong_data_is_an_error_that_names_it(treebank: Path, tmp_path: Path) ->
     ]:  # fmt: skip
         with pytest.raises(HeadspanError, match=message):
             Trainer(config(treebank, data={"train": name}), tmp_path)
-    with pytest.raises(HeadspanError, match=r"the encoder '.*nowhere' cannot be loaded"):
+    with pytest.raises(HeadspanError, match=r"the encoder '.*' is neither a folder \(.*nowhere is not there\) nor a name on the hub"):  # fmt: skip
         Trainer(
             config(treebank, model={"encoder": EncoderConfig(name=str(tmp_path / "nowhere"))}),
             tmp_path,
@@ -441,6 +492,46 @@ def test_a_segmenter_is_trained_and_saved_with_the_model(
     assert not events  # all of it was there already
 
 
+@pytest.mark.parametrize(
+    ("segment", "misc", "text", "trained"),
+    [
+        ("auto", "SpaceAfter=No", "", True),
+        ("auto", "_", "", False),
+        ("auto", "_", "the dog.", True),
+        ("auto", "_", "the dog .", False),
+        (False, "SpaceAfter=No", "the dog.", False),
+        (True, "_", "", True),
+    ],
+)
+def test_a_segmenter_is_trained_where_the_treebank_lacks_spaces(
+    segment: Any, misc: str, text: str, trained: bool, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    short = partial(train_segmenter, settings=SegmenterSettings(epochs=1, steps=1, min_count=1))
+    monkeypatch.setattr("headspan.training.loop.train_segmenter", short)
+    plain = Sentence.from_words(
+        ["the", "dog", "."], upos=["X"] * 3, heads=[2, 0, 2], deprels=["det", "root", "punct"]
+    )
+    comments = [f"# text = {text}"] if text else []
+    tight = replace(plain, misc=("_", misc, "_"), comments=tuple(comments))
+    for name in ("train", "dev"):
+        conllu.write([*[plain] * 5, tight], tmp_path / f"{name}.conllu")
+    settings = config(tmp_path, data={"segment": segment}, training={"epochs": 1})
+    parser = train(settings, tmp_path / "run")
+    assert (parser.segmenter is not None) == trained
+    assert parser.config.data.segment is trained  # decided, so that any headspan can load it
+
+
+def test_the_model_card_has_the_language_that_the_treebanks_name_begins_with(
+    treebank: Path, tmp_path: Path
+) -> None:
+    train_on = tmp_path / "fro_profiterole-ud-train.conllu"
+    train_on.write_bytes((treebank / "train.conllu").read_bytes())
+    settings = config(treebank, data={"train": str(train_on)}, training={"epochs": 1})
+    assert train(settings, tmp_path / "run").language == "fro"
+    assert train(config(treebank, training={"epochs": 1}), tmp_path / "other").language is None
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_missing_gpu_is_an_error(treebank: Path, tmp_path: Path) -> None:
     with pytest.raises(HeadspanError, match="torch has found no GPU"):
@@ -468,8 +559,57 @@ def test_int8_parses_nearly_the_same_and_is_saved_as_it_was(
     assert same > 0.9 * sum(map(len, dev))
     other.save(tmp_path / "again")
     assert [p.score for p in Parser.load(tmp_path / "again").parse(dev)] == [p.score for p in exact]
-    with pytest.raises(HeadspanError, match="no pretrained encoder"):
-        train(config(treebank, "two"), tmp_path / "plain").use_int8()
+
+
+def test_a_model_that_is_stored_in_int8_is_computed_in_int8(
+    treebank: Path, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = config(treebank, model={"encoder": EncoderConfig(name=str(tiny_encoder))})
+    trained = train(settings, tmp_path)
+    monkeypatch.setattr("headspan.nn.int8.is_available", lambda: True)
+    monkeypatch.setattr("headspan.model.saving._LARGE_MATRIX", 100)
+    trained.save(tmp_path / "small", small=True)
+
+    def is_int8(folder: str, **options: Any) -> bool:
+        modules = Parser.load(tmp_path / folder, **options).network.modules()
+        return any(isinstance(module, Int8Linear) for module in modules)
+
+    assert not is_int8("small")  # the tests' own setting
+    monkeypatch.setenv("HEADSPAN_INT8", "1")
+    assert is_int8("small")
+    assert not is_int8("small", int8=False)
+    assert not is_int8("model")
+    assert is_int8("model", int8=True)
+    monkeypatch.setattr("headspan.nn.int8.is_available", lambda: False)
+    assert not is_int8("small")
+    with pytest.raises(HeadspanError, match="VNNI"):
+        Parser.load(tmp_path / "small", int8=True)
+
+
+def test_an_encoder_learns_in_bfloat16_and_is_stored_in_float32(
+    treebank: Path, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = EncoderConfig(name=str(tiny_encoder))
+    settings = config(treebank, model={"encoder": encoder}, training={"bfloat16": True})
+    monkeypatch.setattr("headspan.training.checks.is_fast_at_bfloat16", lambda: False)
+    with pytest.raises(HeadspanError, match=r"training\.bfloat16 needs"):
+        Trainer(settings, tmp_path / "refused")
+    probe = "import torch; x = torch.ones(64, 64, dtype=torch.bfloat16); print(x @ x)"
+    if subprocess.run([sys.executable, "-c", probe], capture_output=True, check=False).returncode:
+        pytest.skip("this processor has no bfloat16, whatever it says")
+    monkeypatch.setattr("headspan.training.checks.is_fast_at_bfloat16", lambda: True)
+    trainer = Trainer(settings, tmp_path)
+    inner = trainer.parser.network.inputs.encoder
+    assert inner is not None
+    kinds = set()
+    layer = inner.encoder.get_submodule("encoder.layer.0.output.dense")
+    layer.register_forward_hook(lambda _module, _inputs, output: kinds.add(output.dtype))
+    trainer.run()
+    assert kinds == {torch.bfloat16, torch.float32}  # of training, and of scoring dev
+    assert {p.dtype for p in trainer.parser.network.parameters()} == {torch.float32}
+    exact = Trainer(config(treebank, model={"encoder": encoder}), tmp_path / "float32")
+    exact.run()
+    assert trainer.state.best > 0.9 * exact.state.best
 
 
 @pytest.mark.parametrize("fine_tuned", ["all", "layers", "none"])
@@ -513,3 +653,15 @@ def test_an_encoder_that_is_not_one_of_text_is_refused(tmp_path: Path) -> None:
     T5Config(d_model=8, num_layers=1, num_heads=1, d_kv=8, d_ff=8).save_pretrained(tmp_path)
     with pytest.raises(HeadspanError, match="expected one that encodes text alone"):
         load_pretrained(str(tmp_path))
+
+
+def test_only_the_first_layers_can_be_loaded(tiny_encoder: Path) -> None:
+    whole, _ = load_pretrained(str(tiny_encoder))
+    first, _ = load_pretrained(str(tiny_encoder), depth=1)
+    assert first.config.num_hidden_layers == 1 < whole.config.num_hidden_layers
+    ids = torch.tensor([[1, 5, 6, 2]])
+    expected = whole.eval()(input_ids=ids, output_hidden_states=True).hidden_states[1]
+    assert torch.equal(first.eval()(input_ids=ids).last_hidden_state, expected)
+    assert encoder_table(first)["num_hidden_layers"] == 1
+    with pytest.raises(HeadspanError, match=r"encoder.depth is 9; the encoder '.*' has 2 layers"):
+        load_pretrained(str(tiny_encoder), depth=9)

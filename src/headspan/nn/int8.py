@@ -6,6 +6,7 @@ alone: a sentence's parse is the same whichever sentences share its batch.
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -20,22 +21,39 @@ _ROWS, _ROW = array(types.float32, 2), array(types.float32, 1)
 _BITS, _SUMS = array(types.int32, 1), array(types.int32, 2)
 
 
+SETTING = "HEADSPAN_INT8"
+"""The environment variable that, if it is 0, turns int8 off where nobody asked for it."""
+
+
+def is_default() -> bool:
+    """Return whether models that are stored in int8 are computed in int8 here."""
+    return os.environ.get(SETTING, "1") != "0" and is_available()
+
+
 def is_available() -> bool:
     """Return whether this processor has the instructions that make int8 fast."""
     capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
     return any(capabilities.get(name) for name in ("avx512_vnni", "avx_vnni"))
 
 
-def use_int8(encoder: nn.Module) -> None:
-    """Compute an encoder's linear maps in int8 when it parses; its weights stay."""
+def use_int8(network: nn.Module) -> None:
+    """Compute a network's linear maps in int8 when it parses; its weights stay."""
     if not is_available():
         raise HeadspanError(
             "int8 needs a processor with VNNI instructions, which this one lacks; use float32"
         )
-    for parent in list(encoder.modules()):
+    for parent in list(network.modules()):
         for name, child in list(parent.named_children()):
             if type(child) is nn.Linear:
                 setattr(parent, name, Int8Linear(child))
+
+
+def use_float32(network: nn.Module) -> None:
+    """Compute a network's linear maps in float32 again."""
+    for parent in list(network.modules()):
+        for name, child in list(parent.named_children()):
+            if isinstance(child, Int8Linear):
+                setattr(parent, name, child.in_float32())
 
 
 class Int8Linear(nn.Linear):
@@ -51,6 +69,13 @@ class Int8Linear(nn.Linear):
         self._scale = scale.numpy()
         bias = torch.zeros(self.out_features) if linear.bias is None else linear.bias.detach()
         self._bias = bias.float().numpy()
+
+    def in_float32(self) -> nn.Linear:
+        """The map without int8, with the same weights."""
+        with torch.device("meta"):
+            linear = nn.Linear(self.in_features, self.out_features, self.bias is not None)
+        linear.weight, linear.bias = self.weight, self.bias
+        return linear
 
     def forward(self, x: Tensor) -> Tensor:
         """x: (…, inputs), float32."""

@@ -65,16 +65,42 @@ class PredictedTrees:
 
 
 @dataclass(frozen=True, slots=True)
+class Temperatures:
+    """Scores are divided by these before they become probabilities."""
+
+    trees: float = 1.0
+    relations: float = 1.0
+
+
+TEMPERATURES = 0.05, 20.0
+"""The lowest and the highest temperature that makes sense."""
+UNCALIBRATED = Temperatures()
+"""Probabilities of the scores as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confidences:
+    """Probabilities of predicted arcs, (B, N)."""
+
+    heads: NDArray[np.float64]
+    """The probability that the head is right; NaN where a sentence is too long."""
+    relations: NDArray[np.float64]
+    """The probability that the relation is right, if the head is; NaN beyond the ends."""
+
+
+@dataclass(frozen=True, slots=True)
 class Output:
     """The predictions for a batch."""
 
     best: PredictedTrees
     tags: list[NDArray[np.int64]]
     """(B, N) for every column that is predicted."""
-    confidences: NDArray[np.float64] | None
-    """Probabilities of the best trees' arcs, (B, N); NaN where a sentence is too long."""
+    confidences: Confidences | None
+    """Those of the best trees, if requested."""
     alternatives: list[PredictedTrees] | None
     """The k best trees of each sentence, the axis B being the rank."""
+    probabilities: list[NDArray[np.float64]] | None
+    """The share that each of these trees has of all trees of its sentence."""
 
 
 class Network(nn.Module):
@@ -97,6 +123,7 @@ class Network(nn.Module):
             )
         self.model = model
         self.reserved = sizes.reserved
+        self.root_labels = list(sizes.root_labels)
         self.inputs = WordVectors(model, sizes, pretrained)
         size = self.inputs.size
         self.tagger = None
@@ -150,13 +177,13 @@ class Network(nn.Module):
         *,
         constraints: Sequence[Constraints | None] | None = None,
         confidence: bool = False,
-        temperature: float = 1.0,
+        temperatures: Temperatures = UNCALIBRATED,
         k: int = 1,
     ) -> Output:
         """The best trees with their relations, and tags.
 
-        constraints: one per sentence, or None for it. confidence: also give the probability of
-        every arc, from scores divided by the temperature. k: also give the k best trees.
+        constraints: one per sentence, or None for it. confidence: also give the probabilities of
+        heads and relations. k: also give the k best trees with their probabilities.
         """
         with stage("encode"):
             context, tags = self.context(inputs)
@@ -166,20 +193,28 @@ class Network(nn.Module):
         with stage("decode"):
             trees = scores.best(constraints)
         with stage("label"):
-            best = self._labelled(context, trees, n)
+            relations = self.relation_scores(context, trees, n)
+            best = self._labelled(trees, relations)
         confidences = None
         if confidence:
-            marginals = scores.arc_marginals(temperature)
+            marginals = scores.arc_marginals(temperatures.trees)
             word = np.arange(1, best.heads.shape[1] + 1)
-            confidences = marginals[np.arange(len(n))[:, None], best.heads.clip(0), word]
-        alternatives = None
+            confidences = Confidences(
+                marginals[np.arange(len(n))[:, None], best.heads.clip(0), word],
+                _probabilities_of_best(best, relations / temperatures.relations),
+            )
+        alternatives = probabilities = None
         if k > 1:
             alternatives = [
                 self._alternatives(context, scores, b, k, constraint)
                 for b, constraint in enumerate(constraints or [None] * len(n))
             ]
+            probabilities = [
+                scores.shares(b, trees.scores, temperatures.trees)
+                for b, trees in enumerate(alternatives)
+            ]
         numbers = [self._numbers(column[:, 1:-1]) for column in tags]
-        return Output(best, numbers, confidences, alternatives)
+        return Output(best, numbers, confidences, alternatives, probabilities)
 
     def tree_scores(self, context: Tensor, n: Tensor) -> TreeScores:
         """The scores of every piece of the structure, from the context of a batch."""
@@ -197,14 +232,28 @@ class Network(nn.Module):
         trees = scores.k_best(b, k, constraints)
         count, n = len(trees.heads), int(scores.lengths[b])
         same = context[b, : n + 2].expand(count, -1, -1)
-        return self._labelled(same, trees, torch.full((count,), n))
+        return self._labelled(trees, self.relation_scores(same, trees, torch.full((count,), n)))
 
-    def _labelled(self, context: Tensor, trees: Trees, n: Tensor) -> PredictedTrees:
+    def relation_scores(self, context: Tensor, trees: Trees, n: Tensor) -> Tensor:
+        """Scores of all relations for every arc of some trees, sentence by sentence and in order.
+
+        They are −inf for the relation of the root below a word, for others below the root, and for
+        reserved numbers.
+        """
         heads, spans = torch.from_numpy(trees.heads), torch.from_numpy(trees.spans)
         b, k = heads.ge(0).nonzero(as_tuple=True)
         scores = self._label_scores(context, heads, spans, b, k, n)
+        scores[:, : self.reserved] = -torch.inf
+        if 0 < len(self.root_labels) < scores.shape[1] - self.reserved:
+            only_root = torch.zeros(scores.shape[1], dtype=torch.bool, device=scores.device)
+            only_root[self.root_labels] = True
+            is_root = heads[b, k].eq(0).to(scores.device)
+            scores.masked_fill_(is_root[:, None] != only_root, -torch.inf)
+        return scores
+
+    def _labelled(self, trees: Trees, scores: Tensor) -> PredictedTrees:
         labels = np.full(trees.heads.shape, -1, np.int64)
-        labels[b.numpy(), k.numpy()] = self._numbers(scores)
+        labels[trees.heads >= 0] = self._numbers(scores)
         return PredictedTrees(trees.heads, trees.spans, labels, trees.scores)
 
     def _numbers(self, scores: Tensor) -> NDArray[np.int64]:
@@ -227,6 +276,13 @@ class Network(nn.Module):
         head = heads[b, k].to(device)
         scores: Tensor = self.labels(vectors, vectors, b.to(device), head, (k + 1).to(device))
         return scores
+
+
+def _probabilities_of_best(trees: PredictedTrees, scores: Tensor) -> NDArray[np.float64]:
+    """The probability of the best relation of every arc, (B, N); scores as `relation_scores`."""
+    values = np.full(trees.heads.shape, np.nan)
+    values[trees.heads >= 0] = scores.double().softmax(-1).amax(-1).cpu().numpy()
+    return values
 
 
 def _module_name(piece: Piece) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -19,6 +20,7 @@ from headspan.plumbing.meta_device import without_memory
 _FETCHING = frozenset(
     {"auto_map", "backbone", "kernel_config", "quantization_config", "use_kernels"}
 )
+_HUB_NAME = re.compile(r"(\w[\w.-]*/)?\w[\w.-]*")
 _MOST_LAYERS, _LARGEST = 1000, 1 << 24
 
 
@@ -33,6 +35,8 @@ class PretrainedEncoder(nn.Module):
         table: nn.Module = encoder.get_input_embeddings()  # type: ignore[operator]
         self.subwords: int = len(table.weight)  # type: ignore[arg-type]
         self.frozen = fine_tuned == "none"
+        self.in_bfloat16 = False
+        """Whether training multiplies matrices in bfloat16; weights stay float32."""
         self.mix = nn.Parameter(torch.zeros(config.num_hidden_layers + 1)) if mix else None
         if self.frozen:
             encoder.requires_grad_(False)
@@ -57,14 +61,17 @@ class PretrainedEncoder(nn.Module):
         ids = subwords.ids.to(device)
         positions = torch.arange(ids.shape[1], device=device)
         mask = positions[None] < subwords.lengths.to(device)[:, None]
-        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
+        with (
+            torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen),
+            torch.autocast(device.type, torch.bfloat16, enabled=self.in_bfloat16 and self.training),
+        ):
             output = self.encoder(
                 input_ids=ids, attention_mask=mask.long(), output_hidden_states=self.mix is not None
             )
-        hidden: Tensor = output.last_hidden_state
+        hidden: Tensor = output.last_hidden_state.float()
         if self.mix is not None:
             weights = self.mix.softmax(0)
-            layers = torch.stack(output.hidden_states)
+            layers = torch.stack([layer.float() for layer in output.hidden_states])
             hidden = torch.einsum("l,lbtd->btd", weights, layers)
         pieces = hidden.flatten(0, 1)[subwords.pieces.to(device)]
         owners = subwords.owners.to(device)
@@ -75,10 +82,11 @@ class PretrainedEncoder(nn.Module):
         return (total / count.clamp(min=1)[:, None]).view(sentences, width, self.size)
 
 
-def load_pretrained(name: str) -> tuple[nn.Module, SubwordTokenizer]:
+def load_pretrained(name: str, *, depth: int = 0) -> tuple[nn.Module, SubwordTokenizer]:
     """An encoder and its tokenizer, from a folder, an installed package, or the hub.
 
-    Nothing executable is loaded: weights are safetensors, and a model's code is not run.
+    depth: only so many layers of it, the first ones; 0 for all. Nothing executable is loaded:
+    weights are safetensors, and a model's code is not run.
     """
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
@@ -87,6 +95,12 @@ def load_pretrained(name: str) -> tuple[nn.Module, SubwordTokenizer]:
         with _quiet():
             config = AutoConfig.from_pretrained(path, trust_remote_code=False)
             _check_reads_text(config)
+            if depth > config.num_hidden_layers:
+                raise HeadspanError(
+                    f"encoder.depth is {depth}; the encoder {name!r} has "
+                    f"{config.num_hidden_layers} layers"
+                )
+            config.num_hidden_layers = depth or config.num_hidden_layers
             tokenizer = AutoTokenizer.from_pretrained(
                 path, use_fast=True, add_prefix_space=True, trust_remote_code=False
             )
@@ -98,9 +112,10 @@ def load_pretrained(name: str) -> tuple[nn.Module, SubwordTokenizer]:
                 **_extra(config),
             )
     except (OSError, ValueError, KeyError) as error:
-        raise HeadspanError(
-            f"the encoder {name!r} cannot be loaded: {first_line(error)}"
-        ) from error
+        reason = f"cannot be loaded: {first_line(error)}"
+        if not Path(path).is_dir():
+            reason = f"is neither a folder nor a model on the hub: {first_line(error)}"
+        raise HeadspanError(f"the encoder {name!r} {reason}") from error
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
         raise HeadspanError(f"the encoder {name!r} has no fast tokenizer")
@@ -201,6 +216,8 @@ def _extra(config: Any) -> dict[str, Any]:
 
 
 def _path(name: str) -> str:
+    """The folder of an encoder, or its name on the hub."""
+    path = name
     if name.startswith("python:"):
         package, _, folder = name.removeprefix("python:").partition("/")
         spec = find_spec(package)
@@ -209,5 +226,10 @@ def _path(name: str) -> str:
                 f"the encoder {name!r} needs the Python package {package}, which is not installed; "
                 "the encoder of configs/en.toml comes with pip install 'headspan[train]'"
             )
-        return str(Path(spec.submodule_search_locations[0]) / folder)
-    return name
+        path = str(Path(spec.submodule_search_locations[0]) / folder)
+    if not Path(path).is_dir() and not _HUB_NAME.fullmatch(path):
+        raise HeadspanError(
+            f"the encoder {name!r} is neither a folder ({Path(path).absolute()} is not there) nor "
+            "a name on the hub, such as bert-base-cased"
+        )
+    return path

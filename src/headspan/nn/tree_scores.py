@@ -139,6 +139,15 @@ class TreeScores:
         )
         return _array(marginals.arcs)
 
+    def shares(
+        self, b: int, scores: NDArray[np.float64], temperature: float = 1.0
+    ) -> NDArray[np.float64]:
+        """The probabilities of trees of sentence b with these scores, among all of its trees."""
+        parts = [part[0].double() / temperature for part in self.sentences([b])._bounded_dense()]
+        log_partition = float(self.structure.log_partition(*parts))
+        own = scores.astype(np.float64) / temperature
+        return np.exp(np.minimum(own - log_partition, 0.0))
+
     def k_best(self, b: int, k: int, constraints: Constraints | None = None) -> Trees:
         """The k best trees of sentence b, best first, as a batch; fewer if there are fewer."""
         scores = [part[0] for part in self.sentences([b])._bounded_dense()]

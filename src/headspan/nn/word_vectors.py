@@ -31,6 +31,8 @@ class VocabularySizes:
     """Tags of each column that is predicted."""
     reserved: int
     """The count of numbers at the start of each vocabulary that are not predicted."""
+    root_labels: tuple[int, ...] = ()
+    """The numbers of the labels that only the root has; if there are any, it has no others."""
 
 
 @dataclass(frozen=True, slots=True)

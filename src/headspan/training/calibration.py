@@ -1,54 +1,56 @@
-"""Calibrating confidences by a temperature that is fitted on a treebank."""
+"""Calibrating confidences by temperatures that are fitted on a treebank."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from headspan.conllu import Sentence
 from headspan.model.numbering import prepare
 from headspan.model.parser import Parser
+from headspan.nn.network import TEMPERATURES, Temperatures
 from headspan.nn.tree_scores import TreeScores
+
+_Numbers: TypeAlias = NDArray[np.float64]
 
 _LONGEST = 60  # words; longer sentences are few and would take most of the time
 _BATCH = 32  # sentences
 _WORDS = 10_000  # of a larger treebank, an even selection of sentences: scores stay in memory
-_RANGE = 0.05, 20.0
 _STEPS = 14
 
 
 @torch.inference_mode()
-def fit_temperature(parser: Parser, sentences: Sequence[Sentence]) -> float:
-    """Set the parser's temperature to the one under which confidences fit best.
+def fit_temperatures(parser: Parser, sentences: Sequence[Sentence]) -> Temperatures:
+    """Set the parser's temperatures to those under which confidences fit best.
 
-    It has the least binary cross-entropy between the confidences of predicted arcs and whether they
-    are right, by golden-section search over its logarithm.
+    They have the least binary cross-entropy between confidences and whether heads are right and,
+    where a head is right, its relation; by golden-section search over their logarithms.
     """
     usable = [s for s in sentences if 1 < len(s) <= _LONGEST]
     step = -(-sum(map(len, usable)) // _WORDS) or 1
     scored = list(_scored(parser, usable[::step]))
-
-    def loss(log_temperature: float) -> float:
-        temperature = math.exp(log_temperature)
-        pairs = [(_arc_confidences(batch, temperature), batch.right) for batch in scored]
-        return cross_entropy(*(np.concatenate(part) for part in zip(*pairs, strict=True)))
-
     if scored:
-        parser.temperature = round(math.exp(_lowest(loss, *map(math.log, _RANGE))), 3)
-    return parser.temperature
+        parser.temperatures = Temperatures(
+            trees=_fitted(scored, _head_confidences), relations=_fitted(scored, _of_relations)
+        )
+    return parser.temperatures
 
 
 class _Scored(NamedTuple):
-    """The scores of a batch, to try temperatures on."""
+    """The scores of a batch, to try temperatures on, and which of its predictions are right."""
 
     scores: TreeScores
     heads: NDArray[np.int64]
-    right: NDArray[np.bool_]
+    relations: Tensor
+    """Of every arc, as `Network.relation_scores` has them."""
+    head_right: NDArray[np.bool_]
+    relation_right: NDArray[np.bool_]
 
 
 def _scored(parser: Parser, sentences: Sequence[Sentence]) -> Iterator[_Scored]:
@@ -57,21 +59,51 @@ def _scored(parser: Parser, sentences: Sequence[Sentence]) -> Iterator[_Scored]:
     for start in range(0, len(order), _BATCH):
         batch = [sentences[k] for k in order[start : start + _BATCH]]
         inputs = prepare(batch, parser.vocabularies, parser.tokenizer)
-        scores = network.tree_scores(network.context(inputs)[0], inputs.lengths)
+        context = network.context(inputs)[0]
+        scores = network.tree_scores(context, inputs.lengths)
+        trees = scores.best()
+        relations = network.relation_scores(context, trees, inputs.lengths)
         parsed = parser.parse(batch, retag=True)  # once more, for arcs that are restored
-        right = [
-            a == b
-            for parse, gold in zip(parsed, batch, strict=True)
-            for a, b in zip(parse.heads, gold.heads, strict=True)
-        ]
-        yield _Scored(scores, scores.best().heads, np.array(right))
+        yield _Scored(scores, trees.heads, relations, *_right(parsed, batch))
 
 
-def _arc_confidences(batch: _Scored, temperature: float) -> NDArray[np.float64]:
-    """The confidence of every predicted arc of a batch."""
+def _right(
+    parsed: Iterable[Sentence], gold: Iterable[Sentence]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Whether each word's head is the gold one, and whether its relation is."""
+    pairs = list(zip(parsed, gold, strict=True))
+    heads = [a == b for p, g in pairs for a, b in zip(p.heads, g.heads, strict=True)]
+    relations = [a == b for p, g in pairs for a, b in zip(p.deprels, g.deprels, strict=True)]
+    return np.array(heads, dtype=bool), np.array(relations, dtype=bool)
+
+
+def _head_confidences(batch: _Scored, temperature: float) -> tuple[_Numbers, NDArray[np.bool_]]:
+    """The confidence of every predicted head, and whether it is right."""
     b, k = (batch.heads >= 0).nonzero()
-    marginals: NDArray[np.float64] = batch.scores.arc_marginals(temperature)
-    return marginals[b, batch.heads[b, k], k + 1]
+    marginals: _Numbers = batch.scores.arc_marginals(temperature)
+    return marginals[b, batch.heads[b, k], k + 1], batch.head_right
+
+
+def _of_relations(batch: _Scored, temperature: float) -> tuple[_Numbers, NDArray[np.bool_]]:
+    """The confidence of the relation of every right head, and whether it is right."""
+    best = (batch.relations / temperature).softmax(-1).amax(-1).cpu().double().numpy()
+    return best[batch.head_right], batch.relation_right[batch.head_right]
+
+
+def _fitted(
+    scored: Sequence[_Scored],
+    judged: Callable[[_Scored, float], tuple[_Numbers, NDArray[np.bool_]]],
+) -> float:
+    """The temperature with the least cross-entropy of confidences."""
+
+    def loss(log_temperature: float) -> float:
+        pairs = [judged(batch, math.exp(log_temperature)) for batch in scored]
+        values, right = (np.concatenate(part) for part in zip(*pairs, strict=True))
+        return cross_entropy(values, right)
+
+    if not any(len(judged(batch, 1.0)[1]) for batch in scored):
+        return 1.0  # no head is right, so nothing is known about relations
+    return round(math.exp(_lowest(loss, *map(math.log, TEMPERATURES))), 3)
 
 
 def _lowest(function: Callable[[float], float], low: float, high: float) -> float:
@@ -91,19 +123,33 @@ def _lowest(function: Callable[[float], float], low: float, high: float) -> floa
     return (low + high) / 2
 
 
-def confidences(
-    parser: Parser, sentences: Sequence[Sentence]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The confidence of every predicted arc, and whether its head is the gold one."""
-    values: list[float] = []
-    right: list[bool] = []
-    for parsed, gold in zip(
-        parser.parse_stream(sentences, confidence=True, retag=True), sentences, strict=True
-    ):
-        if parsed.confidences:
-            values += parsed.confidences
-            right += [a == b for a, b in zip(parsed.heads, gold.heads, strict=True)]
-    return np.array(values), np.array(right, dtype=bool)
+class Judged(NamedTuple):
+    """Confidences of predictions, and whether these are right."""
+
+    confidences: _Numbers
+    right: NDArray[np.bool_]
+
+
+def judged(parser: Parser, sentences: Sequence[Sentence]) -> dict[str, Judged]:
+    """The confidences of predicted `arcs`, of their `heads`, and of the `relations` of right heads.
+
+    An arc is right if its head and its relation are.
+    """
+    pairs = [
+        (parsed, gold)
+        for parsed, gold in zip(
+            parser.parse_stream(sentences, confidence=True, retag=True), sentences, strict=True
+        )
+        if parsed.head_confidences
+    ]
+    heads, relations = _right((parsed for parsed, _ in pairs), (gold for _, gold in pairs))
+    of_heads = np.array([c for parsed, _ in pairs for c in parsed.head_confidences])
+    of_relations = np.array([c for parsed, _ in pairs for c in parsed.relation_confidences])
+    return {
+        "arcs": Judged(of_heads * of_relations, heads & relations),
+        "heads": Judged(of_heads, heads),
+        "relations": Judged(of_relations[heads], relations[heads]),
+    }
 
 
 def cross_entropy(confidences: NDArray[np.float64], right: NDArray[np.bool_]) -> float:

@@ -9,7 +9,7 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +24,15 @@ from headspan.nn.losses import max_margin
 from headspan.nn.network import Loss, Network
 from headspan.nn.pretrained import encoder_table, load_pretrained
 from headspan.plumbing import limits
-from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError, warn
 from headspan.plumbing.files import open_output
 from headspan.plumbing.limits import check_parsed
 from headspan.registries import LOSSES, STRUCTURES
 from headspan.scoring import Evaluation, score
 from headspan.text import Segmenter, train_segmenter
+from headspan.text.raw import lacks_spaces
 from headspan.training import processes
-from headspan.training.calibration import fit_temperature
+from headspan.training.calibration import fit_temperatures
 from headspan.training.card import model_card
 from headspan.training.checkpoint import (
     load_checkpoint,
@@ -39,12 +40,26 @@ from headspan.training.checkpoint import (
     save_checkpoint,
     save_segmenter,
 )
+from headspan.training.checks import (
+    check_bfloat16,
+    check_config,
+    check_lemmas,
+    check_memory,
+    file_names,
+    warn_without_relations,
+)
 from headspan.training.events import EpochDone, StepDone, Watch
 from headspan.training.sinks import open_sinks
-from headspan.training.treebank import TrainingSet, read_treebank, shuffled_batches
+from headspan.training.treebank import (
+    TrainingSet,
+    read_silver,
+    read_treebank,
+    shuffled_batches,
+)
 
 CHECKPOINT, MODEL, LOG = "checkpoint.safetensors", "model", "log.jsonl"
 SEGMENTER = "segmenter.safetensors"
+_DIVERGED = 1e6
 
 
 class Stopped(HeadspanError):  # noqa: N818 (it is not an error)
@@ -83,25 +98,34 @@ class Trainer:
     """A run: the parser that learns, its data, its optimiser and its state."""
 
     def __init__(self, config: Config, folder: Path) -> None:
-        _check_trees(config)
+        check_config(config)
         torch.manual_seed(config.training.seed)
-        self.config = config
         self.folder = folder
         self.dev = read_treebank(config.data.dev, "dev")
         structure = STRUCTURES[config.model.structure]
         sums = config.model.minimum_risk or LOSSES[config.model.loss] is not max_margin
         dense = structure.needs_dense_scores(sums=sums)
         for number, sentence in enumerate(self.dev, 1):
-            check_parsed(len(sentence), f"{config.data.dev}: sentence {number}", dense=dense)
-        self.training_set = TrainingSet.choose(
-            read_treebank(config.data.train, "train"),
-            config.data,
-            longest=limits.LONGEST_DENSE if dense else limits.LONGEST,
-        )
+            check_parsed(
+                len(sentence), f"{file_names(config.data.dev)}: sentence {number}", dense=dense
+            )
+        sentences = read_treebank(config.data.train, "train")
+        if config.data.segment == "auto":
+            data = replace(config.data, segment=lacks_spaces(sentences))
+            config = replace(config, data=data)
+        self.config = config
+        longest = limits.LONGEST_DENSE if dense else limits.LONGEST
+        self.training_set = TrainingSet.choose(sentences, config.data, longest=longest)
         if not self.training_set.sentences:
-            raise HeadspanError(f"{config.data.train}: no sentence is left to learn from")
+            raise HeadspanError(
+                f"{file_names(config.data.train)}: no sentence is left to learn from"
+            )
+        warn_without_relations(config, self.training_set.sentences)
         if "lemmas" in config.model.tagger.columns:
-            _check_lemmas(config, self.training_set.sentences)
+            check_lemmas(config, self.training_set.sentences)
+        if config.data.silver:
+            silver = read_silver(config.data.silver)
+            self.training_set = self.training_set.with_silver(silver, config.data, longest=longest)
         self.parser = self._new_parser()
         self.costs = [self.parser.cost(s) for s in self.training_set.sentences]
         self.optimizer = self._new_optimizer()
@@ -109,16 +133,24 @@ class Trainer:
         self.sinks = open_sinks(config, folder) if processes.rank() == 0 else []
         self._stop = False
         self._steps = 0
+        self._diverged = False
 
     def _new_parser(self) -> Parser:
         model = self.config.model
-        vocabularies = Vocabularies.count(self.training_set.sentences, model)
+        vocabularies = Vocabularies.count(self.training_set.gold, model)
         encoder = tokenizer = encoder_config = None
         if model.encoder.name:
-            encoder, tokenizer = load_pretrained(model.encoder.name)
+            encoder, tokenizer = load_pretrained(model.encoder.name, depth=model.encoder.depth)
             encoder_config = encoder_table(encoder)
+        device = processes.device(self.config.training.device)
+        if device.type == "cpu":
+            check_memory(model, vocabularies.sizes(), encoder)
+            if self.config.training.bfloat16:
+                check_bfloat16()
         network = Network(model, vocabularies.sizes(), encoder)
-        network.to(processes.device(self.config.training.device))
+        if network.inputs.encoder is not None:
+            network.inputs.encoder.in_bfloat16 = self.config.training.bfloat16
+        network.to(device)
         return Parser(network, self.config, vocabularies, tokenizer, encoder_config)
 
     def _new_optimizer(self) -> torch.optim.Optimizer:
@@ -140,8 +172,10 @@ class Trainer:
         """The batches of an epoch, the same on every call."""
         t = self.config.training
         summed = t.batch_by == "words"
-        costs = [len(s) for s in self.training_set.sentences] if summed else self.costs
-        return shuffled_batches(costs, t.batch_tokens, seed=t.seed, epoch=epoch, summed=summed)
+        of_epoch = self.training_set.of_epoch(epoch, t.silver_epochs)
+        costs = [len(self.training_set.sentences[k]) if summed else self.costs[k] for k in of_epoch]
+        cut = shuffled_batches(costs, t.batch_tokens, seed=t.seed, epoch=epoch, summed=summed)
+        return [[of_epoch[k] for k in batch] for batch in cut]
 
     def resume(self) -> bool:
         """Resume from the checkpoint in the folder; False if there is none yet.
@@ -175,7 +209,7 @@ class Trainer:
                 self._after_epoch(watch)
         if processes.rank() == 0:
             best = Parser.load(self.folder / MODEL)
-            fit_temperature(best, self.dev)
+            fit_temperatures(best, self.dev)
             best.save(self.folder / MODEL)
 
     def _segmenter(self, watch: Watch | None) -> Segmenter:
@@ -207,6 +241,7 @@ class Trainer:
             state.words += words
             state.step = number + 1
             state.seconds = before + time.monotonic() - started
+            self._warn_if_diverged((parse + label + tag) / words)
             losses = {"parse": parse / words, "label": label / words, "tag": tag / words}
             for sink in self.sinks:
                 sink(state.epoch * len(steps) + number + 1, losses)
@@ -215,6 +250,15 @@ class Trainer:
             if processes.total([self._stop])[0] and state.step < len(steps):
                 self._save()
                 raise self._stopped()
+
+    def _warn_if_diverged(self, loss: float) -> None:
+        """Warn once about a loss per word that no training recovers from."""
+        if loss > _DIVERGED and not self._diverged and processes.rank() == 0:
+            self._diverged = True
+            warn(
+                f"the loss is {loss:.1e} per word in epoch {self.state.epoch + 1}: training has "
+                "probably diverged; a smaller training.learning_rate may help"
+            )
 
     def _step(self, step: list[list[int]], place: float) -> tuple[float, float, float, int]:
         """One step of the optimiser over some batches; returns the losses and the words."""
@@ -327,31 +371,6 @@ class Trainer:
         finally:
             for number, handler in old.items():
                 signal.signal(number, handler)
-
-
-def _check_trees(config: Config) -> None:
-    """Raise HeadspanError if the structure does not fit the trees or the relations to learn."""
-    name = config.model.structure
-    projective = STRUCTURES[name].projective
-    if config.data.nonprojective == "keep" and projective:
-        others = ", ".join(other for other in STRUCTURES if not STRUCTURES[other].projective)
-        raise HeadspanError(
-            f"data.nonprojective is 'keep', but model.structure is '{name}', which builds "
-            f"projective trees only; expected one of {others}"
-        )
-    if config.model.labels_from == "spans" and not projective:
-        raise HeadspanError(
-            f"model.labels_from is 'spans', but a subtree under model.structure '{name}' need not "
-            "be a span; expected words"
-        )
-
-
-def _check_lemmas(config: Config, sentences: Sequence[Sentence]) -> None:
-    """Raise HeadspanError if there are no lemmas to learn."""
-    if all(lemma == "_" for sentence in sentences for lemma in sentence.lemmas):
-        raise HeadspanError(
-            f"{config.data.train}: has no lemmas, but model.tagger.columns names them"
-        )
 
 
 def _number(*parts: int) -> int:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from headspan import conllu
-from headspan.config import DataConfig
+from headspan.config import DataConfig, Files, file_list
 from headspan.conllu import NO_HEAD, Sentence
 from headspan.model.batching import batches, summed_batches
 from headspan.model.numbering import prepare
@@ -25,6 +26,7 @@ from headspan.nn.word_vectors import Inputs
 from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError
 from headspan.pseudoprojective import projectivize, relation
+from headspan.render import confidences
 from headspan.tree import TreeError, check_tree, is_projective, subtree_spans
 
 _MIXED = 50  # batches whose sentences are sorted by length together
@@ -32,7 +34,10 @@ _MIXED = 50  # batches whose sentences are sorted by length together
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """The sentences of a treebank to learn from; as projective trees, unless others are kept."""
+    """The sentences of a treebank to learn from; as projective trees, unless others are kept.
+
+    Behind those of people there may be silver ones, whose trees are a parser's.
+    """
 
     sentences: list[Sentence]
     """With labels encoded where a tree had to be made projective."""
@@ -42,32 +47,58 @@ class TrainingSet:
     """The number of sentences that were left out, by reason."""
     lifted: int
     """The number of sentences that were made projective."""
+    silver: int = 0
+    """The number of silver sentences."""
 
     @classmethod
     def choose(
         cls, sentences: Iterable[Sentence], data: DataConfig, *, longest: int = limits.LONGEST
     ) -> TrainingSet:
         """The sentences of at most so many words to learn from, made projective as configured."""
-        chosen: list[Sentence] = []
         dropped = Counter[str]()
-        lifted = 0
-        for sentence in sentences:
-            if reason := _unusable(sentence, data, longest):
-                dropped[reason] += 1
-                continue
-            if data.scheme is not None:
-                lifted += not is_projective(sentence.heads)
-                sentence = sentence.with_parse(
-                    *projectivize(sentence.heads, sentence.deprels, scheme=data.scheme)
-                )
-            chosen.append(sentence)
+        chosen, lifted = _projective(sentences, data, longest, dropped)
         if data.scheme is not None:
             chosen = _without_rare(chosen, data.encoded_min_count)
-        spans = [
-            np.array([(span.left, span.right) for span in subtree_spans(s.heads)], np.int32)
-            for s in chosen
-        ]
-        return cls(chosen, spans, dict(dropped), lifted)
+        return cls(chosen, _spans(chosen), dict(dropped), lifted)
+
+    def with_silver(
+        self, sentences: Iterable[Sentence], data: DataConfig, *, longest: int = limits.LONGEST
+    ) -> TrainingSet:
+        """The same with silver sentences, if they are confident enough and their labels known."""
+        known = {label for s in self.sentences for label in s.deprels}
+        dropped = Counter(self.dropped)
+        confident = (s for s in sentences if _is_confident(s, data.silver_confidence, dropped))
+        chosen: list[Sentence] = []
+        projective, _ = _projective(confident, data, longest, dropped)
+        for sentence in projective:
+            labels = [r if r in known else relation(r) for r in sentence.deprels]
+            if known.issuperset(labels):
+                chosen.append(sentence.with_parse(sentence.heads, labels))
+            else:
+                dropped["silver, a relation that the treebank does not have"] += 1
+        return replace(
+            self,
+            sentences=[*self.sentences, *chosen],
+            spans=[*self.spans, *_spans(chosen)],
+            dropped=dict(dropped),
+            silver=len(chosen),
+        )
+
+    @property
+    def gold(self) -> list[Sentence]:
+        """The sentences whose trees are people's."""
+        return self.sentences[: len(self.sentences) - self.silver]
+
+    def of_epoch(self, epoch: int, silver_epochs: int) -> list[int]:
+        """The numbers of an epoch's sentences: all gold ones and, at first, a share of the silver.
+
+        epoch: from 0. silver_epochs: the epochs among which silver sentences are divided.
+        """
+        gold = len(self.sentences) - self.silver
+        numbers = list(range(gold))
+        if epoch < silver_epochs:
+            numbers += range(gold + epoch, len(self.sentences), silver_epochs)
+        return numbers
 
     def batch(
         self,
@@ -95,6 +126,44 @@ class TrainingSet:
         return prepare(sentences, vocabularies, tokenizer, word_dropout=word_dropout), gold
 
 
+def _projective(
+    sentences: Iterable[Sentence], data: DataConfig, longest: int, dropped: Counter[str]
+) -> tuple[list[Sentence], int]:
+    """The usable sentences, made projective as configured, and the number of those that were not.
+
+    dropped: counts the others, by reason.
+    """
+    chosen: list[Sentence] = []
+    lifted = 0
+    for sentence in sentences:
+        if reason := _unusable(sentence, data, longest):
+            dropped[reason] += 1
+            continue
+        if data.scheme is not None:
+            lifted += not is_projective(sentence.heads)
+            sentence = sentence.with_parse(
+                *projectivize(sentence.heads, sentence.deprels, scheme=data.scheme)
+            )
+        chosen.append(sentence)
+    return chosen, lifted
+
+
+def _spans(sentences: Iterable[Sentence]) -> list[NDArray[np.int32]]:
+    return [
+        np.array([(span.left, span.right) for span in subtree_spans(s.heads)], np.int32)
+        for s in sentences
+    ]
+
+
+def _is_confident(sentence: Sentence, least: float, dropped: Counter[str]) -> bool:
+    """Whether the mean confidence of a silver sentence's arcs is high enough, or not known."""
+    known = [c for c in confidences(sentence) if c is not None]
+    if not known or sum(known) >= least * len(known):
+        return True
+    dropped[f"silver, a mean confidence below {least}"] += 1
+    return False
+
+
 def _unusable(sentence: Sentence, data: DataConfig, longest: int) -> str:
     """The reason why a sentence cannot be learned from; empty if it can."""
     if len(sentence) > longest:
@@ -117,10 +186,27 @@ def _without_rare(sentences: list[Sentence], min_count: int) -> list[Sentence]:
     return [s.with_parse(s.heads, [plain.get(r, r) for r in s.deprels]) for s in sentences]
 
 
-def read_treebank(path: str, what: str) -> list[Sentence]:
-    """The sentences of a treebank; raises HeadspanError if one has no heads."""
-    if not path:
+def read_treebank(files: Files, what: str) -> list[Sentence]:
+    """The sentences of one or several files; raises HeadspanError if one has no heads."""
+    paths = file_list(files)
+    if not paths:
         raise HeadspanError(f"data.{what} is not set; expected a treebank in CoNLL-U or CoNLL-X")
+    return [sentence for path in paths for sentence in _read_file(path)]
+
+
+def read_silver(files: Files) -> Iterator[Sentence]:
+    """The sentences of silver files, one after the other; of a folder, those of its shards."""
+    for path in file_list(files):
+        shards = [str(shard) for shard in sorted(Path(path).glob("*.conllu*"))]
+        if Path(path).is_dir() and not shards:
+            raise HeadspanError(f"{path}: has no files *.conllu; expected shards of sentences")
+        for shard in shards or [path]:
+            for sentence in conllu.read(shard):
+                if len(sentence) and NO_HEAD not in sentence.heads:
+                    yield sentence
+
+
+def _read_file(path: str) -> list[Sentence]:
     sentences = [s for s in conllu.read(path) if len(s)]
     if not sentences:
         raise HeadspanError(f"{path}: has no sentences")
