@@ -34,7 +34,8 @@ INTRODUCTION = """\
 
 All public names with their signatures and docstrings; `python docs/make_api.py` generates this
 page. Names are imported when they are first used, so `import headspan` is fast. Every mistake that
-a user can correct raises `HeadspanError`.
+a user can correct raises `HeadspanError`; input that a model was not made for gives a
+`HeadspanWarning`.
 """
 
 

@@ -222,7 +222,7 @@ def test_spans_of_heads_that_are_not_a_tree_are_an_error() -> None:
 
 def test_confidences_set_weight_colour_and_description() -> None:
     tree = sentence([2, 0, 2])
-    parse = Parse.of(tree, confidences=(0.3, 1.0, 0.95))
+    parse = Parse.of(tree, head_confidences=(0.3, 1.0, 0.95))
     noted = replace(tree, misc=("Confidence=0.3000", "A=b|Confidence=1", "Confidence=0.95"))
     assert arcs_svg(parse) == arcs_svg(noted)
     drawing = arcs_drawing(parse)
@@ -379,7 +379,7 @@ def test_text_has_enough_contrast(theme: int) -> None:
 
 
 CONFIDENCES = (0.99, 0.97, 0.93, 0.995, 0.8, 0.99, 0.6, 0.42, 0.97, 0.76)
-CONFIDENT = Parse.of(example("figure1"), confidences=CONFIDENCES)
+CONFIDENT = Parse.of(example("figure1"), head_confidences=CONFIDENCES)
 PICTURES = {
     "docs/figures/arcs.svg": lambda: arcs_svg(example("figure1")),
     "docs/figures/spans.svg": lambda: spans_svg(example("figure1")),
@@ -407,6 +407,6 @@ def test_sentences_and_parses_draw_themselves_in_notebooks() -> None:
     assert arcs_svg(tree) in html
     assert html.startswith('<div class="headspan-scroll">')
     assert (
-        arcs_svg(Parse.of(tree, confidences=(0.5,) * 10))
-        in Parse.of(tree, confidences=(0.5,) * 10)._repr_html_()
+        arcs_svg(Parse.of(tree, head_confidences=(0.5,) * 10))
+        in Parse.of(tree, head_confidences=(0.5,) * 10)._repr_html_()
     )

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from conftest import ROOT
 from headspan import conllu
-from headspan.cli import app
+from headspan.cli.commands import app
 from headspan.cli.tree_text import tree_text
 from headspan.conllu import Sentence
 from headspan.model.parse_result import Parse
@@ -171,7 +171,7 @@ def test_a_tree_shows_confidences_in_colour() -> None:
     tree = Sentence.from_words(
         ["日本", "b", "c", "d"], heads=[0, 1, 1, 2], deprels=["root", "x", "y", "z"]
     )
-    text = tree_text(Parse.of(tree, confidences=(1.0, 0.93, 0.6, 0.2)))
+    text = tree_text(Parse.of(tree, head_confidences=(1.0, 0.93, 0.6, 0.2)))
     assert text.plain.splitlines() == [
         "日本     root     100%",
         "├─ b     x         93%",

@@ -3,8 +3,10 @@
 import doctest
 import os
 import re
+import shlex
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -112,6 +114,22 @@ def test_commands_that_are_not_run_exist(block: str) -> None:
         else:
             assert command[0] in ("python", "torchrun")
             assert command[0] != "python" or (ROOT / command[1]).exists()
+
+
+def test_commands_of_the_readme_name_files_that_are_there() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines = [line for m in BLOCK.finditer(readme) if m[1] == "sh" for line in m[2].splitlines()]
+    for line in lines:
+        words = shlex.split(line, comments=True)
+        for before, word in pairwise(words):
+            if before not in ("-o", "--model") and re.fullmatch(r"[\w/.-]*[/.]\w+/?", word):
+                assert (ROOT / word).exists() or word.startswith("--"), line
+
+
+def test_the_readme_names_the_extras_of_its_features() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for extra in ("parquet", "ray", "plot", "serve", "train"):
+        assert re.search(rf"the extra `?{extra}\b", readme), extra
 
 
 @pytest.mark.parametrize("what", ["cli", "api"])

@@ -11,12 +11,14 @@ if TYPE_CHECKING:
     from headspan.model.parser import Parser as Parser
     from headspan.model.parser import load as load
     from headspan.plumbing.errors import HeadspanError as HeadspanError
+    from headspan.plumbing.errors import HeadspanWarning as HeadspanWarning
 
 __version__ = "0.1.0.dev0"
 
 _HOME = {
     "Document": "headspan.model.document",
     "HeadspanError": "headspan.plumbing.errors",
+    "HeadspanWarning": "headspan.plumbing.errors",
     "Parse": "headspan.model.parse_result",
     "Parser": "headspan.model.parser",
     "Sentence": "headspan.conllu",
@@ -25,7 +27,8 @@ _HOME = {
 }
 
 __all__ = [
-    "Document", "HeadspanError", "Parse", "Parser", "Sentence", "Token", "__version__", "load",
+    "Document", "HeadspanError", "HeadspanWarning", "Parse", "Parser", "Sentence", "Token",
+    "__version__", "load",
 ]  # fmt: skip
 
 

@@ -25,6 +25,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -218,6 +219,7 @@ def _encode(mark: _Mark, scheme: Scheme) -> str:
     return label + "%" if mark.passed and scheme != "head" else label
 
 
+@lru_cache(maxsize=4096)  # a treebank has few labels, and many words
 def _decode(label: str) -> _Mark:
     """Decode a label; of a label that `_encode` never makes, only the start counts."""
     match = _ENCODED.match(label)

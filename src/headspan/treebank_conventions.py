@@ -1,4 +1,4 @@
-"""Conventions of treebanks: which words are punctuation, and what the subtype of a relation is."""
+"""Conventions of treebanks: punctuation, subtypes of relations, the relation of the root."""
 
 from __future__ import annotations
 
@@ -27,3 +27,8 @@ def is_punctuation(punct: Punct, form: str, upos: str, xpos: str) -> bool:
 def base_relation(relation: str) -> str:
     """Return a relation without its subtype: `acl` for `acl:relcl`."""
     return relation.partition(":")[0]
+
+
+def is_root_relation(relation: str) -> bool:
+    """Tell whether a relation is that of the root, and of no other word: `root`, `ROOT`."""
+    return base_relation(relation).lower() == "root"

@@ -1,6 +1,7 @@
 """Requests to the service, and its answers and refusals."""
 
 import json
+import logging
 from typing import Any
 
 import pytest
@@ -69,7 +70,7 @@ def test_conllu_is_answered_with_conllu(client: TestClient, parser: Parser) -> N
     assert answer.text == conllu.to_text(parser.parse(list(conllu.parse(CONLLU))))
     assert "1-2\tdu" in answer.text
     answer = client.post("/parse", json={"conllu": CONLLU, "format": "conllu", "confidence": True})
-    assert answer.text.count("Confidence=") == 3
+    assert answer.text.count("HeadConfidence=") == 3
 
 
 def test_constrained_trees_satisfy_their_constraints(client: TestClient, parser: Parser) -> None:
@@ -303,6 +304,7 @@ def test_logs_do_not_hold_texts(
     from headspan.serve import logs
 
     logs.configure()
+    logging.getLogger("py.warnings").warning("a warning\n")  # what captureWarnings makes of one
     ask(client, text="the secret dog flies.")
     client.get("/secret?text=secret")
     client.post("/parse", content=b'{"text": "secret', headers={"Content-Type": "application/json"})
@@ -316,7 +318,8 @@ def test_logs_do_not_hold_texts(
     assert answer.json() == {"detail": "the service failed; its log says where"}
     said = capsys.readouterr().err
     assert "secret" not in said
-    lines = [json.loads(line) for line in said.splitlines()]
+    warning, *lines = [json.loads(line) for line in said.splitlines()]
+    assert (warning["level"], warning["event"]) == ("warning", "a warning")
     assert [line["status"] for line in lines] == [200, 404, 422, 500]
     assert lines[0]["path"] == "/parse"
     assert lines[0]["sentences"] == 1

@@ -148,9 +148,10 @@ def test_constraints_by_clicking(context: BrowserContext, address: str, parser: 
     assert bound != free
     expect(page.locator("#best li")).to_have_count(5)
     (expected,) = parser(TEXT)
-    (under,) = parser.parse([expected], constraints=[Constraints(required_arcs=[(8, 2)])])
-    less = page.locator("#best li").first.locator(".score")
-    expect(less).to_have_text(f"{under.score - expected.score:.2f}".replace("-", "−"))
+    (under,) = parser.parse([expected], constraints=[Constraints(required_arcs=[(8, 2)])], k=2)
+    share = under.alternatives[0].probability
+    shown = f"{share:.1%}" if share >= 0.001 else "< 0.1%"
+    expect(page.locator("#best li").first.locator(".share")).to_have_text(shown)
     page.locator("#best li").nth(1).locator("button").click()
     assert heads(page)[2] == 8
     page.locator("#best li").first.locator("button").click()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headspan.conllu.places import token_range
 from headspan.plumbing.extras import needed_for
+from headspan.render.drawable import CONFIDENCES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,7 +49,7 @@ def schema(*, confidence: bool = False) -> pa.Schema:
         ("ends", pa.list_(pa.int64())),
     ]
     if confidence:
-        fields.append(("confidences", pa.list_(pa.float32())))
+        fields += [(name, pa.list_(pa.float32())) for name in CONFIDENCES.values()]
     return pa.schema(fields)
 
 
@@ -90,7 +91,7 @@ def _row(document: str, parse: Parse, confidence: bool) -> dict[str, Any]:
         "ends": [end for _, end in ranges],
     }
     if confidence:
-        row["confidences"] = parse.confidences
+        row |= {name: getattr(parse, name) for name in CONFIDENCES.values()}
     return row
 
 

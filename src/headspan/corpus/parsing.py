@@ -30,7 +30,8 @@ class CorpusOptions:
     pretokenized: bool = False
     confidence: bool = False
     retag: bool = False
-    int8: bool = False
+    int8: bool | None = None
+    """As for `Parser.load`."""
 
 
 @dataclass(slots=True)

@@ -47,7 +47,7 @@ class ShardWriter:
     def parser(self) -> Parser:
         """Load the model in this process."""
         parser = self.load(self.model, self.threads)
-        return parser.use_int8() if self.options.int8 else parser
+        return parser if self.options.int8 is None else parser.use_int8(self.options.int8)
 
     def write(self, parser: Parser, chunk: Chunk) -> Shard:
         """Parse a chunk and put its shard in place.

@@ -6,16 +6,18 @@ import multiprocessing
 import os
 import signal
 import threading
+import warnings
 from collections import Counter, deque
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import connection
 from multiprocessing.process import BaseProcess
+from typing import Any
 
 from headspan.corpus.chunks import Chunk, Shard
 from headspan.corpus.shards import ShardWriter
-from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError, HeadspanWarning, warn
 from headspan.plumbing.machine import exit_reason, memory, usable_cores
 
 TRIES = 2
@@ -56,6 +58,7 @@ def run(chunks: Iterator[Chunk], writer: ShardWriter, *, processes: int) -> Gene
     """
     waiting: deque[Chunk] = deque()
     deaths: Counter[int] = Counter()
+    warned: set[str] = set()
     team: list[_Worker] = []
     try:
         while True:
@@ -73,16 +76,23 @@ def run(chunks: Iterator[Chunk], writer: ShardWriter, *, processes: int) -> Gene
                 return
             readable = connection.wait([worker.pipe for worker in team])
             for worker in [worker for worker in team if worker.pipe in readable]:
-                yield from _receive(worker, team, waiting, deaths)
+                yield from _receive(worker, team, waiting, deaths, warned)
     finally:
         for worker in team:
             worker.kill()
 
 
 def _receive(
-    worker: _Worker, team: list[_Worker], waiting: deque[Chunk], deaths: Counter[int]
+    worker: _Worker,
+    team: list[_Worker],
+    waiting: deque[Chunk],
+    deaths: Counter[int],
+    warned: set[str],
 ) -> Iterator[Shard]:
-    """Handle a message of a process: it is ready, has a shard, has an error, or has died."""
+    """Handle a message of a process: ready, a shard, a warning, an error, or its death.
+
+    Warnings that all processes have are given once.
+    """
     try:
         message = worker.pipe.recv()
     except (EOFError, OSError):
@@ -99,6 +109,11 @@ def _receive(
             waiting.appendleft(chunk)
         else:
             yield Shard.failed(chunk, f"the process that parsed it {how}, {TRIES} times")
+        return
+    if isinstance(message, HeadspanWarning):
+        if str(message) not in warned:
+            warned.add(str(message))
+            warn(str(message))
         return
     if isinstance(message, Exception):
         raise message
@@ -154,6 +169,16 @@ def _work(pipe: connection.Connection, writer: ShardWriter) -> None:
     """Load the model, then parse one chunk after the other: the work of a process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process handles Ctrl-C
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    show = warnings.showwarning
+
+    def send(message: Warning | str, *place: Any, **more: Any) -> None:
+        """Let the first process give a warning of headspan."""
+        if isinstance(message, HeadspanWarning):
+            pipe.send(message)
+        else:
+            show(message, *place, **more)
+
+    warnings.showwarning = send
     try:
         parser = writer.parser()
     except HeadspanError as error:

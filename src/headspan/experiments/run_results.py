@@ -171,7 +171,8 @@ def _test(
     if path not in gold:
         gold[path] = [s for s in conllu.read(path) if len(s)]
     data = from_table(DataConfig, (result.record.config or {}).get("data", {}), str(folder))
-    return score(gold[path], conllu.read(parsed), punct=data.punct, names=(path, str(parsed)))
+    with conllu.read(parsed) as sentences:
+        return score(gold[path], sentences, punct=data.punct, names=(path, str(parsed)))
 
 
 def _not_in_plan(runs: Sequence[Run], folder: Path) -> list[str]:
@@ -214,7 +215,7 @@ def _listed(differ: Iterable[tuple[str, Any, Any]]) -> str:
 def _settings(result: Result) -> dict[str, Any]:
     """The configuration of a run, without its seed and the paths of its data."""
     config = from_table(Config, upgraded(result.record.config or {}), str(result.model.parent))
-    data = replace(config.data, train="", dev="", test="")
+    data = config.data.without_files()
     return to_table(replace(config, data=data, training=replace(config.training, seed=0)))
 
 

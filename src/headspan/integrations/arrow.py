@@ -71,7 +71,8 @@ class TableParser:
         pa, _ = parquet.libraries()
         if self._parser is None:
             parser = self._load(self._model, 1)
-            self._parser = parser.use_int8() if self._options.int8 else parser
+            int8 = self._options.int8
+            self._parser = parser if int8 is None else parser.use_int8(int8)
         parts: list[Part] = []
         skipped: list[SkippedInput] = []
         for row in rows:

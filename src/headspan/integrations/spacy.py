@@ -24,7 +24,7 @@ with needed_for("the component for spaCy", extra="spacy"):
     from srsly import msgpack_dumps, msgpack_loads
 
     from headspan.integrations import spacy_docs
-    from headspan.integrations.spacy_docs import CONFIDENCE
+    from headspan.integrations.spacy_docs import CONFIDENCES
 
 if TYPE_CHECKING:
     from headspan.model.parser import Parser
@@ -54,8 +54,9 @@ class HeadspanParser(Pipe):
         self.scorer = parser_score  # for nlp.evaluate
         self._parser: Parser | None = None
         self._process = os.getpid()
-        if confidence and not Token.has_extension(CONFIDENCE):
-            Token.set_extension(CONFIDENCE, default=None)
+        for extension in CONFIDENCES if confidence else ():
+            if not Token.has_extension(extension):
+                Token.set_extension(extension, default=None)
 
     @property
     def parser(self) -> Parser:
@@ -191,6 +192,7 @@ def make(
 
     model: the name of an embedded model, or a model folder. sentences: find sentences where no
     other component has; otherwise a document without boundaries is one sentence. tags: also set the
-    tags and lemmas that the model predicts. confidence: also set `token._.head_confidence`.
+    tags and lemmas that the model predicts. confidence: also set `token._.confidence`,
+    `token._.head_confidence` and `token._.relation_confidence`.
     """
     return HeadspanParser(name, model=model, sentences=sentences, tags=tags, confidence=confidence)

@@ -18,8 +18,12 @@ if TYPE_CHECKING:
     from headspan.model.parse_result import Parse
     from headspan.model.parser import Parser
 
-CONFIDENCE = "head_confidence"
-"""The extension of Token that holds the probability of its arc."""
+CONFIDENCES = {
+    "confidence": "confidences",
+    "head_confidence": "head_confidences",
+    "relation_confidence": "relation_confidences",
+}
+"""The extensions of Token for confidences, and the attributes of a Parse that they hold."""
 _SEPARATOR = "\n\n"
 """Separates documents that are segmented together; no sentence extends across it."""
 
@@ -97,8 +101,9 @@ def write_trees(doc: Doc, starts: Flags, parses: Sequence[tuple[WordIndices, Par
                 words[head - 1] if head else k for k, head in zip(words, parse.heads, strict=True)
             ]
             deps[words] = [add(label(relation)) for relation in parse.deprels]
-        for k, confidence in zip(words, parse.confidences, strict=False):
-            doc[k]._.set(CONFIDENCE, confidence)
+        for extension, attribute in CONFIDENCES.items():
+            for k, confidence in zip(words, getattr(parse, attribute), strict=False):
+                doc[k]._.set(extension, confidence)
     doc.from_array([HEAD, DEP], np.stack([(heads - here).view(np.uint64), deps], axis=1))
     # spaCy has now derived sentences from the trees, which fails where many arcs cross
     doc.from_array([SENT_START], np.where(starts, 1, -1).view(np.uint64))

@@ -1,5 +1,7 @@
-"""The one exception type that a user of headspan has to know, and helpers for its messages."""
+"""The exception and the warning that a user of headspan has to know, and helpers for messages."""
 
+import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, get_args
@@ -7,6 +9,18 @@ from typing import Any, get_args
 
 class HeadspanError(Exception):
     """Input, an option or a file that cannot be used; the message says what is wrong."""
+
+
+class HeadspanWarning(UserWarning):
+    """Input that can be used, but probably not with the result that was hoped for."""
+
+
+def warn(message: str) -> None:
+    """Warn the code that called headspan: the warning has the place of that call."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] == "headspan":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, HeadspanWarning, stacklevel=level)
 
 
 @contextmanager

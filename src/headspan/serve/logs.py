@@ -17,7 +17,7 @@ class _JsonLines(logging.Formatter):
         line: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
-            "event": record.getMessage(),
+            "event": record.getMessage().strip(),
             **getattr(record, "fields", {}),
         }
         if record.exc_info and record.exc_info[1] is not None:
@@ -42,10 +42,15 @@ def log(
 
 
 def configure() -> None:
-    """Send the service's logs, and the server's warnings, to standard error as JSON lines."""
+    """Send the service's logs, and all warnings, to standard error as JSON lines."""
+    logging.captureWarnings(True)
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_JsonLines())
-    for name, level in (("headspan.serve", logging.INFO), ("uvicorn.error", logging.WARNING)):
+    for name, level in (
+        ("headspan.serve", logging.INFO),
+        ("uvicorn.error", logging.WARNING),
+        ("py.warnings", logging.WARNING),
+    ):
         logger = logging.getLogger(name)
         logger.handlers = [handler]
         logger.setLevel(level)

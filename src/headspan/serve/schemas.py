@@ -36,7 +36,9 @@ class ParseRequest(_Strict):
     conllu: str | None = Field(None, description="Sentences in CoNLL-U.")
     lines: bool = Field(False, description="Each line of the text is a sentence.")
     format: Literal["json", "conllu"] = "json"
-    confidence: bool = Field(False, description="Also return the probability of every arc.")
+    confidence: bool = Field(
+        False, description="Also return the probability of every arc, head and relation."
+    )
     best: int = Field(1, ge=1, description="The number of best trees to return per sentence.")
     constraints: list[ArcConstraints] = Field(
         [], description="The trees are then the best ones that satisfy them, without restored arcs."
@@ -75,6 +77,7 @@ class RankedTree(BaseModel):
     heads: list[int]
     relations: list[str]
     score: float
+    probability: float = Field(description="Its share of all trees of the sentence.")
     conllu: str | None = Field(None, description="Present with draw.")
     drawing: DrawingAnswer | None = Field(None, description="Present with draw.")
 
@@ -91,11 +94,19 @@ class ParsedSentence(BaseModel):
     feats: list[str] | None = None
     heads: list[int] = Field(description="0 is the root.")
     relations: list[str]
+    starts: list[int | None] = Field(description="The position of every word in the text, …")
+    ends: list[int | None] = Field(description="… and the position after its last character.")
     spans: list[tuple[int, int]] = Field(
         description="The headed span of every word: the fenceposts around it and all below it."
     )
     score: float
-    confidences: list[float] | None = Field(None, description="Present with confidence.")
+    confidences: list[float] | None = Field(
+        None, description="Of arcs: head and relation. Present with confidence."
+    )
+    head_confidences: list[float] | None = Field(None, description="Present with confidence.")
+    relation_confidences: list[float] | None = Field(
+        None, description="If the head is right. Present with confidence."
+    )
     best: list[RankedTree] | None = Field(None, description="Present with best > 1.")
     conllu: str | None = Field(None, description="Present with draw.")
     drawing: DrawingAnswer | None = Field(None, description="Present with draw.")

@@ -61,7 +61,7 @@ def main() -> None:
     parser.card = (
         "# A golden model\n\nMade by make.py; what it says of TEXT there is in the .conllu.\n"
     )
-    saving._LARGE_TABLE = 200  # so that it has a table of int8, too
+    saving._LARGE_MATRIX = 200  # so that it has a table of int8, too
     parser.save(target, small=True)
     again = type(parser).load(target)
     conllu.write(again(TEXT), target.with_suffix(".conllu"))

@@ -23,12 +23,18 @@ function shape(name, attributes) {
 
 const percent = (probability) => `${Math.round(100 * probability)}%`;
 
+// The confidence of an arc, and what it consists of.
+function sure(sentence, k) {
+  const of = (name) => percent(sentence[name][k - 1]);
+  return `${of("confidences")} sure (head ${of("head_confidences")}, relation ${of("relation_confidences")})`;
+}
+
 // Describe a word and its arc. tree: heads and relations, not always those of the best tree.
 export function described(sentence, tree, k) {
   const head = tree.heads[k - 1];
   const parts = [sentence.upos?.[k - 1]];
   parts.push(head ? `${tree.relations[k - 1]} of ${sentence.words[head - 1]}` : "the root");
-  if (tree === sentence && sentence.confidences) parts.push(percent(sentence.confidences[k - 1]));
+  if (tree === sentence && sentence.confidences) parts.push(sure(sentence, k));
   return parts.filter(Boolean).join(", ");
 }
 
@@ -64,19 +70,20 @@ export function drawSvg(place, text, sentence, tree) {
 export function drawTable(place, sentence, tree) {
   const row = (name, cells) => element("tr", {}, ...cells.map((cell) => element(name, {}, cell)));
   const hasConfidences = tree === sentence && sentence.confidences;
-  const names = ["", "Word", "Tag", "Relation", "Head", ...(hasConfidences ? ["Confidence"] : []), "Span"];
+  const lemmas = sentence.lemmas;
+  const names = ["", "Word", ...(lemmas ? ["Lemma"] : []), "Tag", "Relation", "Head", ...(hasConfidences ? ["Confidence"] : []), "Span"];
   const body = element("tbody");
   sentence.words.forEach((form, at) => {
     const k = at + 1, head = tree.heads[at], span = spanOf(tree, k);
     const word = element("button", { type: "button", className: "word", textContent: form });
     word.dataset.word = k;
     word.setAttribute("aria-label", `${form}, ${described(sentence, tree, k)}`);
-    const cells = [String(k), word, sentence.upos?.[at] ?? "", tree.relations[at],
+    const cells = [String(k), word, ...(lemmas ? [lemmas[at]] : []), sentence.upos?.[at] ?? "", tree.relations[at],
       head ? `${head} ${sentence.words[head - 1]}` : "root"];
     if (hasConfidences) {
       const confidence = sentence.confidences[at];
       const meter = element("meter", { value: confidence, low: 0.5, high: 0.9, optimum: 1 });
-      cells.push(element("span", {}, meter, percent(confidence)));
+      cells.push(element("span", { title: sure(sentence, k) }, meter, percent(confidence)));
     }
     const contiguous = span.at(-1) - span[0] + 1 === span.length;
     cells.push(`${span[0] - 1}–${span.at(-1)}${contiguous ? "" : " (with gaps)"}`);

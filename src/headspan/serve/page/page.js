@@ -15,8 +15,7 @@ const at = (id) => document.getElementById(id);
 const place = at("drawing");
 
 const state = { text: EXAMPLE, view: "arcs", sentence: 1, constraints: [] };
-// The text, its sentences as the service returned them, the number of the one shown, and the scores
-// of sentences without constraints.
+// The text, its sentences as the service returned them, and the number of the one shown.
 let answer = null;
 let rank = BEST_TREE; // which of the best trees is shown
 let chosen = []; // a head, or a head and a dependent
@@ -48,18 +47,13 @@ async function parse() {
   at("result").classList.add("stale");
   const asked = JSON.stringify(request(state));
   const { text, sentence: number } = state;
-  const bound = new Set(state.constraints.map((c) => c.sentence));
   try {
     const got = await ask("parse", { method: "POST", body: asked, signal: mine.signal });
     if (got.status === 503) return await later(Number(got.headers.get("Retry-After")) || 1, mine);
     const body = await got.json();
     at("token").hidden = got.status !== 401;
     if (!got.ok) return fail(withWords(body.detail));
-    const free = new Map(answer?.text === text ? answer.free : []);
-    body.sentences.forEach(({ score }, k) => {
-      if (!bound.has(k + 1)) free.set(k + 1, score);
-    });
-    answer = body.sentences.length ? { text, number, sentences: body.sentences, free } : null;
+    answer = body.sentences.length ? { text, number, sentences: body.sentences } : null;
     rank = BEST_TREE;
     chosen = [];
     say("");
@@ -227,14 +221,14 @@ function showConstraints() {
 
 function showBest() {
   const bound = here().length > 0;
-  const rows = ranking(sentence(), bound, answer.free.get(answer.number));
+  const rows = ranking(sentence(), bound);
   at("best").hidden = rows.length < 2;
   at("best").querySelector("h2").textContent = bound ? "The best trees under the constraints" : "The best trees";
-  at("best").querySelector("ol").replaceChildren(...rows.map(({ k, rank: name, what, score }) => {
+  at("best").querySelector("ol").replaceChildren(...rows.map(({ k, rank: name, what, share }) => {
     const button = element("button", { type: "button" },
       element("span", { className: "rank", textContent: name }),
       element("span", { textContent: what }),
-      element("span", { className: "score", textContent: score }));
+      element("span", { className: "share", textContent: share }));
     button.setAttribute("aria-current", String(k === rank));
     button.addEventListener("click", () => {
       rank = k;

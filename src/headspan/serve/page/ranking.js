@@ -2,24 +2,20 @@
 
 export const BEST_TREE = -1; // the tree that the service returned as the best one
 
-const signed = (number) => number.toFixed(2).replace("-", "−");
+const percent = (probability) =>
+  probability >= 0.001 ? `${(100 * probability).toFixed(1)}%` : "< 0.1%";
 
-// bound: whether there are constraints. free: the score of the best tree without them, if known.
-export function ranking(sentence, bound, free) {
+// bound: whether there are constraints. A tree's probability is its share of all trees.
+export function ranking(sentence, bound) {
   const trees = sentence.best ?? [];
   const name = bound ? "the best tree under the constraints" : "the best tree";
-  const score = bound && free !== undefined ? sentence.score - free : sentence.score;
   if (!trees.length) return [];
+  const row = (k, rank, what, tree) => ({ k, rank, what, share: tree ? percent(tree.probability) : "" });
   // A model that minimises risk may return another tree than the one with the highest score.
   const others = trees.map((tree, k) => ({ tree, k })).filter(({ tree }) => !same(tree, sentence));
   return [
-    { k: BEST_TREE, rank: 1, what: name, score: signed(score) },
-    ...others.map(({ tree, k }, at) => ({
-      k,
-      rank: at + 2,
-      what: differences(sentence, tree),
-      score: signed(tree.score - sentence.score),
-    })),
+    row(BEST_TREE, 1, name, trees.find((tree) => same(tree, sentence))),
+    ...others.map(({ tree, k }, at) => row(k, at + 2, differences(sentence, tree), tree)),
   ];
 }
 
