@@ -112,5 +112,5 @@ def _model(folder: str) -> dict[str, Any]:
         "temperatures of confidences": f"{parser.temperatures.trees} for heads, "
         f"{parser.temperatures.relations} for relations",
         "relations": len(parser.vocabularies.labels.names),
-        "parameters": sum(p.numel() for p in parser.network.parameters()),
+        "parameters": parser.network.parameters_count,
     }

@@ -95,7 +95,7 @@ def _say_what_comes(trainer: Trainer) -> None:
     from headspan.training.estimate import estimate
 
     training_set, t = trainer.training_set, trainer.config.training
-    network = trainer.parser.network
+    network = trainer.network
     parameters = sum(p.numel() for p in network.parameters())
     gold, silver = training_set.gold, training_set.sentences[len(training_set.gold) :]
     lines = [f"training: {len(gold):,} sentences, {sum(map(len, gold)):,} words"]

@@ -14,6 +14,7 @@ from headspan.corpus.chunks import Chunk, Shard, SkippedInput
 from headspan.corpus.parsing import CorpusOptions, ParsedChunk, parse_chunk, why_failed
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.files import open_output, reason, sync
+from headspan.plumbing.threads import set_threads
 
 if TYPE_CHECKING:
     from headspan.model.parser import Parser
@@ -24,11 +25,9 @@ Compression: TypeAlias = Literal["none", "gz", "xz"]
 
 def load_parser(model: str, threads: int) -> Parser:
     """Load the parser of a model, and limit this process to a number of threads."""
-    import torch
-
     from headspan.model.parser import Parser
 
-    torch.set_num_threads(threads)
+    set_threads(threads)
     return Parser.load(model)
 
 

@@ -67,7 +67,7 @@ def speeds(
     rows: list[SpeedRow] = []
     for device in devices():
         for parser in models.values():
-            parser.network.to(device)
+            parser.to(device)
         for bucket, group in {ALL: list(sentences), **buckets(sentences)}.items():
             measured = in_turn(list(models.values()), group, threads=[threads], repeat=repeat)
             for (name, parser), (speed,) in zip(models.items(), measured, strict=True):
@@ -77,7 +77,7 @@ def speeds(
                         speed.seconds, speed.without_encoder)
                 )  # fmt: skip
     for parser in models.values():
-        parser.network.to("cpu")
+        parser.to("cpu")
     return rows
 
 

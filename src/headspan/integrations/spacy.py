@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.extras import needed_for
+from headspan.plumbing.threads import set_threads
 
 with needed_for("the component for spaCy", extra="spacy"):
     from spacy.language import Language
@@ -136,9 +137,7 @@ class HeadspanParser(Pipe):
         if os.getpid() != self._process:
             # a process of nlp.pipe(n_process=…): the fork did not copy torch's threads, and waiting
             # for them would take forever
-            import torch
-
-            torch.set_num_threads(1)
+            set_threads(1)
             self._process = os.getpid()
         model = self.parser.config.model
         if self.tags and not model.tagger.columns:

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain, islice, repeat
-from typing import Any, overload
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
-import torch
 
 from headspan.config import Config
 from headspan.conllu import Sentence
@@ -31,9 +30,8 @@ from headspan.model.parse_input import (
 )
 from headspan.model.parse_options import ParseOptions
 from headspan.model.parse_result import Parse, Tree, without_confidences
-from headspan.model.saving import load_parser, save_parser
+from headspan.model.saving import load_parser, save_parser, with_torch
 from headspan.model.vocabularies import Vocabularies
-from headspan.nn.network import UNCALIBRATED, Network, Output, PredictedTrees, Temperatures
 from headspan.nn.subwords import SubwordTokenizer
 from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError, naming, warn
@@ -41,9 +39,22 @@ from headspan.plumbing.limits import check_parsed
 from headspan.plumbing.memory import give_back
 from headspan.plumbing.stages import stage
 from headspan.pseudoprojective import deprojectivize, relation
+from headspan.runtime.decoding import (
+    UNCALIBRATED,
+    DecodingOptions,
+    Engine,
+    Output,
+    PredictedTrees,
+    Temperatures,
+)
+from headspan.runtime.graph_network import GraphNetwork
+from headspan.runtime.int8 import is_default
 from headspan.text import Segmenter, sentences_from_lines
 from headspan.text.language import LANGUAGES, KnownLanguage
 from headspan.tree import Span
+
+EngineName: TypeAlias = Literal["onnx", "torch"]
+"""What computes a network."""
 
 _BATCH = 1024  # subwords or words per batch, with padding; more do not fit a CPU's caches
 _AHEAD = 1024  # sentences that are read ahead and sorted by length
@@ -72,7 +83,7 @@ class Parser:
 
     def __init__(
         self,
-        network: Network,
+        network: Engine,
         config: Config,
         vocabularies: Vocabularies,
         tokenizer: SubwordTokenizer | None = None,
@@ -416,16 +427,17 @@ class Parser:
     def _parse(
         self, batch: list[tuple[Sentence, Constraints | None]], options: ParseOptions
     ) -> Iterator[Parse]:
-        self.network.eval()
         sentences, constraints = [s for s, _ in batch], [c for _, c in batch]
         with stage("prepare"):
             inputs = prepare(sentences, self.vocabularies, self.tokenizer)
         output = self.network.parse(
             inputs,
-            constraints=constraints if any(constraints) else None,
-            confidence=options.confidence,
-            temperatures=self.temperatures,
-            k=options.k,
+            DecodingOptions(
+                constraints=constraints if any(constraints) else None,
+                confidence=options.confidence,
+                temperatures=self.temperatures,
+                k=options.k,
+            ),
         )
         for b, (sentence, constraint) in enumerate(batch):
             tagged = self._tagged(sentence, output, b, retag=options.retag)
@@ -492,9 +504,12 @@ class Parser:
             return heads, [relation(label) for label in labels]
         return deprojectivize(heads, labels, scheme=scheme)
 
-    def to(self, device: str | torch.device) -> Parser:
-        """Move the network to a device, such as `cuda`; returns the parser itself."""
-        self.network.to(device)
+    def to(self, device: str) -> Parser:
+        """Compute with torch on a device, such as `cuda`, from now on; returns the parser."""
+        network: Any = self.network
+        if isinstance(network, GraphNetwork):
+            network = with_torch(self)
+        self.network = network.to(device)
         return self
 
     def use_int8(self, wanted: bool = True) -> Parser:
@@ -504,9 +519,7 @@ class Parser:
         HeadspanError if the processor lacks the instructions for it. wanted: False goes back to
         float32.
         """
-        from headspan.nn.int8 import use_float32, use_int8
-
-        (use_int8 if wanted else use_float32)(self.network)
+        self.network.compute_in_int8(wanted)
         return self
 
     def save(self, path: str | os.PathLike[str], *, small: bool = False) -> None:
@@ -518,17 +531,22 @@ class Parser:
         save_parser(self, path, small=small)
 
     @classmethod
-    def load(cls, name: str | os.PathLike[str], *, int8: bool | None = None) -> Parser:
+    def load(
+        cls,
+        name: str | os.PathLike[str],
+        *,
+        int8: bool | None = None,
+        engine: EngineName | None = None,
+    ) -> Parser:
         """A parser from a model folder, or the embedded model of that name.
 
         int8: compute linear maps in 8-bit integers, or in float32; by default as the model's
-        weights are stored, where the processor is fast at it (see `use_int8`). Runs nothing in the
-        folder and reads nothing outside it; every tensor must fit.
+        weights are stored, where the processor is fast at it (see `use_int8`). engine: compute the
+        network with ONNX Runtime (`onnx`) or with torch; by default with ONNX Runtime, where it
+        can. Runs nothing in the folder and reads nothing outside it; every tensor must fit.
         """
-        parser = load_parser(cls, find_model(name))
+        parser = load_parser(cls, find_model(name), engine)
         if int8 is None:
-            from headspan.nn.int8 import is_default
-
             int8 = parser.stored_in_int8 and is_default()
         return parser.use_int8() if int8 else parser
 
@@ -546,9 +564,14 @@ class Parser:
         return upload(self.save, name, private=private)
 
 
-def load(name: str | os.PathLike[str] = "en", *, int8: bool | None = None) -> Parser:
+def load(
+    name: str | os.PathLike[str] = "en",
+    *,
+    int8: bool | None = None,
+    engine: EngineName | None = None,
+) -> Parser:
     """A parser by the name of an embedded model, or from a model folder.
 
-    int8: as for `Parser.load`.
+    int8, engine: as for `Parser.load`.
     """
-    return Parser.load(name, int8=int8)
+    return Parser.load(name, int8=int8, engine=engine)

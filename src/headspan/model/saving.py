@@ -13,23 +13,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import torch
-from torch import Tensor, nn
+import numpy as np
 
 from headspan.config import Config, from_table, to_table, upgraded
 from headspan.model import folder as files
 from headspan.model.vocabularies import LEMMAS, Vocabularies
-from headspan.nn.bert import Bert
-from headspan.nn.network import TEMPERATURES, Network, Temperatures
-from headspan.nn.pretrained import empty_encoder, positions
 from headspan.nn.subwords import SubwordTokenizer
+from headspan.plumbing.arrays import read_arrays, write_arrays
 from headspan.plumbing.errors import HeadspanError, first_line, named, naming, shown
-from headspan.plumbing.meta_device import without_memory
-from headspan.plumbing.tensors import check_fit, read_tensors, write_tensors
+from headspan.plumbing.extras import needed_for
+from headspan.runtime import packing
+from headspan.runtime.bert import BertSizes
+from headspan.runtime.decoding import TEMPERATURES, Engine, Temperatures
+from headspan.runtime.graph_network import GraphNetwork
+from headspan.runtime.network_graph import reason_for_torch
+from headspan.runtime.packing import Array
 from headspan.text import Segmenter
 
 if TYPE_CHECKING:
-    from headspan.model.parser import Parser
+    from headspan.model.parser import EngineName, Parser
+    from headspan.nn.network import Network
 
 _P = TypeVar("_P", bound="Parser")
 
@@ -39,9 +42,6 @@ FORMAT = 2
 _FORMAT, _TOKENIZER, _ENCODER = "format", "tokenizer", "encoder"
 _TEMPERATURE, _RELATION_TEMPERATURE = "temperature", "relation_temperature"
 _SEGMENTER = "segmenter."  # prefix of the names of the segmenter's tensors
-_SCALE = ".scale"  # suffix of an int8 tensor's name: the tensor of its scales
-_LARGE_MATRIX = 1 << 15  # in numbers
-_LARGEST_BUFFERS = 1 << 26  # numbers that an encoder holds besides its weights
 
 
 def save_parser(parser: Parser, path: str | os.PathLike[str], *, small: bool = False) -> None:
@@ -53,7 +53,7 @@ def save_parser(parser: Parser, path: str | os.PathLike[str], *, small: bool = F
         _TEMPERATURE: parser.temperatures.trees,
         _RELATION_TEMPERATURE: parser.temperatures.relations,
     }
-    tensors = dict(parser.network.state_dict())
+    tensors = parser.network.tensors()
     with files.new_folder(path) as folder:
         if parser.tokenizer is not None:
             text, about[_TOKENIZER] = parser.tokenizer.to_json()
@@ -68,19 +68,20 @@ def save_parser(parser: Parser, path: str | os.PathLike[str], *, small: bool = F
         if parser.vocabularies.lemmatizer is not None:
             description = parser.vocabularies.lemmatizer.to_json()
             files.write_json(folder / files.LEMMAS, description)
-        stored = _packed(tensors) if small else tensors
-        write_tensors(folder / files.WEIGHTS, stored, {"format": "pt"})
+        stored = packing.packed(tensors) if small else tensors
+        write_arrays(folder / files.WEIGHTS, stored, {"format": "pt"})
         (folder / files.WEIGHTS).chmod(0o644)  # safetensors makes it readable by its owner only
         card = parser.card or "# A headspan model\n"
         (folder / files.CARD).write_text(card, encoding="utf-8")
         files.write_checksums(folder)
 
 
-def load_parser(kind: type[_P], folder: Path) -> _P:
+def load_parser(kind: type[_P], folder: Path, engine: EngineName | None = None) -> _P:
     """A parser of this class from a model folder.
 
-    Raises HeadspanError if something is missing or does not fit. Nothing outside the folder is
-    read: no link that leads out of it, no pipe, no device.
+    engine: what computes its network; ONNX Runtime by default, where it can. Raises HeadspanError
+    if something is missing or does not fit. Nothing outside the folder is read: no link that leads
+    out of it, no pipe, no device.
     """
     with naming(str(folder)):
         files.check_checksums(folder)
@@ -91,7 +92,7 @@ def load_parser(kind: type[_P], folder: Path) -> _P:
             _popped_temperature(about, _RELATION_TEMPERATURE),  # format 2 had none at first
         )
         config = from_table(Config, about, str(folder))
-        tensors, segmenter_tensors = _read_weights(folder)
+        stored, of_segmenter = _read_weights(folder)
         has_lemmas = LEMMAS in config.model.tagger.columns
         vocabularies = Vocabularies.from_json(
             files.read_json(folder, files.VOCABULARIES),
@@ -105,12 +106,12 @@ def load_parser(kind: type[_P], folder: Path) -> _P:
                 tokenizer = SubwordTokenizer.from_json(text, special)
             else:
                 encoder_config = None
-            network = _network(config, vocabularies, tokenizer, encoder_config, tensors)
+            network = _network(config, vocabularies, tokenizer, encoder_config, stored, engine)
             segmenter = None
             if files.has_file(folder, files.SEGMENTER):
                 description = files.read_json(folder, files.SEGMENTER)
-                segmenter = Segmenter.from_state(_unpacked(segmenter_tensors), description)
-            elif segmenter_tensors:
+                segmenter = Segmenter.from_state(of_segmenter, description)
+            elif of_segmenter:
                 raise HeadspanError("has tensors of a segmenter, but no segmenter.json")
         has_card = files.has_file(folder, files.CARD)
         return kind(
@@ -122,16 +123,13 @@ def load_parser(kind: type[_P], folder: Path) -> _P:
             segmenter=segmenter,
             temperatures=temperatures,
             card=files.read_text(folder, files.CARD) if has_card else "",
-            stored_in_int8=_are_int8(network, tensors),
+            stored_in_int8=any(_is_linear_in_int8(name, array) for name, array in stored.items()),
         )
 
 
-def _are_int8(network: Network, tensors: dict[str, Tensor]) -> bool:
-    """Whether linear maps are stored in int8."""
-    return any(
-        isinstance(module, nn.Linear) and tensors[f"{name}.weight"].dtype == torch.int8
-        for name, module in network.named_modules()
-    )
+def _is_linear_in_int8(name: str, array: Array) -> bool:
+    """Whether a tensor is a linear map, and not a table or an LSTM, and stored in int8."""
+    return array.dtype == np.int8 and name.endswith((".dense.weight", ".linear.weight"))
 
 
 def _checked_format(about: Any) -> dict[str, Any]:
@@ -160,16 +158,16 @@ def _popped_temperature(about: dict[str, Any], name: str) -> float:
     return float(temperature)
 
 
-def _read_weights(folder: Path) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+def _read_weights(folder: Path) -> tuple[dict[str, Array], dict[str, Array]]:
     """The tensors of the network, and those of the segmenter under their own names."""
-    network, segmenter = dict[str, Tensor](), dict[str, Tensor]()
-    for name, tensor in read_tensors(files.file_in(folder, files.WEIGHTS))[0].items():
-        if not tensor.isfinite().all():
+    network, segmenter = dict[str, Array](), dict[str, Array]()
+    for name, array in read_arrays(files.file_in(folder, files.WEIGHTS)).items():
+        if not np.isfinite(array).all():
             raise HeadspanError(f"the tensor {named(name)} has numbers that are not finite")
         if name.startswith(_SEGMENTER):
-            segmenter[name.removeprefix(_SEGMENTER)] = tensor
+            segmenter[name.removeprefix(_SEGMENTER)] = array
         else:
-            network[name] = tensor
+            network[name] = array
     return network, segmenter
 
 
@@ -190,70 +188,35 @@ def _network(
     vocabularies: Vocabularies,
     tokenizer: SubwordTokenizer | None,
     encoder_config: Any,
-    tensors: dict[str, Tensor],
-) -> Network:
-    def build() -> Network:
-        encoder = None if tokenizer is None else empty_encoder(encoder_config)
-        return Network(config.model, vocabularies.sizes(), encoder)
-
-    with without_memory():
-        network = build()
-    tensors = _unpacked(tensors)
-    check_fit(network, tensors)
-    buffers = sum(buffer.numel() for buffer in network.buffers())
-    if buffers > _LARGEST_BUFFERS:
-        raise HeadspanError(f"its encoder holds {buffers:,} numbers besides its weights")
-    if tokenizer is not None:
-        _check_tokenizer(tokenizer, network)
-    pretrained = network.inputs.encoder
-    if pretrained is not None and not isinstance(pretrained.encoder, Bert):
-        network = build()  # encoders of transformers may compute more than buffers when built
-    network.load_state_dict(tensors, assign=True)
-    return network.eval()
-
-
-def _check_tokenizer(tokenizer: SubwordTokenizer, network: Network) -> None:
-    pretrained = network.inputs.encoder
-    assert pretrained is not None  # noqa: S101 (a tokenizer comes with an encoder)
-    subwords, longest = pretrained.subwords, positions(pretrained.encoder.config)
-    for name, number in tokenizer.to_json()[1].items():
-        if name == "window" and number > longest:
-            limit = f"takes {longest:,} at a time"
-        elif name != "window" and number >= subwords:
-            limit = f"has {subwords:,} subwords"
-        else:
-            continue
-        raise HeadspanError(f"the tokenizer's {name} is {number:,}; the encoder {limit}")
+    stored: dict[str, Array],
+    engine: EngineName | None,
+) -> Engine:
+    if encoder_config is not None and not isinstance(encoder_config, dict):
+        raise HeadspanError(
+            f"the encoder's configuration is {shown(encoder_config)}; expected a table"
+        )
+    sizes = vocabularies.sizes()
+    reason = reason_for_torch(config.model, encoder_config)
+    if engine == "onnx" and reason:
+        raise HeadspanError(f"{reason} needs torch; expected engine='torch'")
+    if engine == "torch" or reason:
+        with needed_for(reason or "engine='torch'", extra="torch"):
+            from headspan.nn.loading import load_network
+        return load_network(config, sizes, tokenizer, encoder_config, stored)
+    encoder = None if encoder_config is None else BertSizes.of(encoder_config)
+    if tokenizer is not None and encoder is not None:
+        tokenizer.check(encoder.vocab_size, encoder.max_position_embeddings)
+    return GraphNetwork(config.model, sizes, encoder, stored)
 
 
-def _packed(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Smaller copies: float16, and int8 with a scale per row for large matrices.
-
-    That is how `nn/int8.py` rounds the weights of an encoder, so computing in int8 loses nothing.
-    """
-    small: dict[str, Tensor] = {}
-    for name, tensor in tensors.items():
-        if tensor.dtype != torch.float32:
-            small[name] = tensor
-        elif tensor.dim() == 2 and tensor.numel() >= _LARGE_MATRIX:
-            scale = tensor.abs().amax(1, keepdim=True).clamp(min=1e-12) / 127
-            small[name] = (tensor / scale).round().to(torch.int8)
-            small[name + _SCALE] = scale
-        else:
-            small[name] = tensor.half()
-    return small
-
-
-def _unpacked(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors before `_packed`, except for rounding."""
-    large: dict[str, Tensor] = {}
-    for name, tensor in tensors.items():
-        if name.endswith(_SCALE) and name.removesuffix(_SCALE) in tensors:
-            continue
-        scale = tensors.get(name + _SCALE)
-        if tensor.dtype == torch.int8 and scale is not None:
-            if tensor.dim() != 2 or scale.shape != (len(tensor), 1) or scale.dtype != torch.float32:
-                raise HeadspanError(f"the tensor {named(name)} does not fit its scale")
-            tensor = tensor * scale
-        large[name] = tensor.float() if tensor.dtype == torch.float16 else tensor
-    return large
+def with_torch(parser: Parser) -> Network:
+    """The network of a parser as one of torch, with the same weights."""
+    with needed_for("a network of torch", extra="torch"):
+        from headspan.nn.loading import load_network
+    return load_network(
+        parser.config,
+        parser.vocabularies.sizes(),
+        parser.tokenizer,
+        parser.encoder_config,
+        parser.network.tensors(),
+    )

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import io
 import statistics
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
-import torch
+from typing import Any
 
 from headspan import conllu
 from headspan.conllu import Sentence
 from headspan.model.parser import Parser
 from headspan.plumbing.stages import stage, timed
+from headspan.plumbing.threads import set_threads
+from headspan.plumbing.threads import threads as threads_now
 
 STAGES = ("segment", "prepare", "encode", "score", "decode", "label", "write")
 
@@ -67,18 +69,18 @@ def in_turn(
     repeat: int = 3,
 ) -> list[list[Speed]]:
     """Measure several parsers, which take turns as well."""
-    before = torch.get_num_threads()
+    before = threads_now()
     runs: list[dict[int, list[Speed]]] = [{count: [] for count in threads} for _ in parsers]
     try:
         for parser in parsers:
             _once(parser, work, before)  # compiles and loads, which is not counted
         for _ in range(repeat):
             for count in threads:
-                torch.set_num_threads(count)
+                set_threads(count)
                 for parser, speeds in zip(parsers, runs, strict=True):
                     speeds[count].append(_once(parser, work, count))
     finally:
-        torch.set_num_threads(before)
+        set_threads(before)
     return [[_median(repeats) for repeats in speeds.values()] for speeds in runs]
 
 
@@ -98,6 +100,9 @@ def _once(parser: Parser, work: str | Sequence[Sentence], threads: int) -> Speed
 
 def _settle(parser: Parser) -> Callable[[], object] | None:
     """The function that waits for a GPU, which works asynchronously; None on a CPU."""
+    torch: Any = sys.modules.get("torch")
+    if torch is None or not isinstance(parser.network, torch.nn.Module):
+        return None
     cuda = any(weights.is_cuda for weights in parser.network.parameters())
     return torch.cuda.synchronize if cuda else None
 

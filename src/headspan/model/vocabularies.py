@@ -10,9 +10,9 @@ from typing import Any
 from headspan.config import ModelConfig
 from headspan.conllu import Sentence
 from headspan.lemmas import Lemmatizer
-from headspan.nn.word_vectors import VocabularySizes
 from headspan.plumbing.errors import HeadspanError, shown
 from headspan.pseudoprojective import relation
+from headspan.runtime.inputs import VocabularySizes
 from headspan.treebank_conventions import is_root_relation
 from headspan.vocabulary import RESERVED, Vocabulary
 

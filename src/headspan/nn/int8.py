@@ -6,7 +6,6 @@ alone: a sentence's parse is the same whichever sentences share its batch.
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -15,33 +14,15 @@ from numba import types
 from torch import Tensor, nn
 
 from headspan.inference.simd.compile import array, kernel
-from headspan.plumbing.errors import HeadspanError
+from headspan.runtime.int8 import check_available
 
 _ROWS, _ROW = array(types.float32, 2), array(types.float32, 1)
 _BITS, _SUMS = array(types.int32, 1), array(types.int32, 2)
 
 
-SETTING = "HEADSPAN_INT8"
-"""The environment variable that, if it is 0, turns int8 off where nobody asked for it."""
-
-
-def is_default() -> bool:
-    """Return whether models that are stored in int8 are computed in int8 here."""
-    return os.environ.get(SETTING, "1") != "0" and is_available()
-
-
-def is_available() -> bool:
-    """Return whether this processor has the instructions that make int8 fast."""
-    capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
-    return any(capabilities.get(name) for name in ("avx512_vnni", "avx_vnni"))
-
-
 def use_int8(network: nn.Module) -> None:
     """Compute a network's linear maps in int8 when it parses; its weights stay."""
-    if not is_available():
-        raise HeadspanError(
-            "int8 needs a processor with VNNI instructions, which this one lacks; use float32"
-        )
+    check_available()
     for parent in list(network.modules()):
         for name, child in list(parent.named_children()):
             if type(child) is nn.Linear:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from headspan.inference.pieces import Piece
-from headspan.nn.tree_scores import TreeScores
+from headspan.runtime.tree_scores import TreeScores
 
 
 def max_margin(scores: TreeScores, heads: Tensor, spans: Tensor) -> Tensor:
@@ -24,7 +24,8 @@ def max_margin(scores: TreeScores, heads: Tensor, spans: Tensor) -> Tensor:
     trees differ are then made again with gradient, under the same dropout: memory with
     gradient is O(n).
     """
-    trees = scores.best(gold=heads)
+    with torch.no_grad():
+        trees = scores.best(gold=heads)
     best_heads, best_spans = torch.from_numpy(trees.heads), torch.from_numpy(trees.spans)
     total = torch.zeros(())
     for piece, part in zip(scores.structure.pieces, scores.parts, strict=True):
@@ -47,7 +48,7 @@ def local(scores: TreeScores, heads: Tensor, spans: Tensor) -> Tensor:
     for piece, part in zip(scores.structure.pieces, scores.dense(), strict=True):
         side = torch.arange(part.shape[1], device=part.device)
         cell = torch.meshgrid(*[side] * piece.axes, indexing="ij")
-        n = scores.lengths.to(part.device).reshape(-1, *[1] * piece.axes)
+        n = torch.as_tensor(scores.lengths, device=part.device).reshape(-1, *[1] * piece.axes)
         legal = part.masked_fill(~piece.legal(n, *cell), -torch.inf)
         by_word = legal.flatten(1, piece.axes - 1).logsumexp(1)
         b, *gold = _gold_cells(piece, heads, spans, part.device)

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 
 from headspan.inference.pieces import ARC
-from headspan.nn import piece_scores
-from headspan.nn.piece_scores import DenseScores
 from headspan.nn.scorers import ArcScorer
 from headspan.nn.triaffine import LARGEST, Triaffine
+from headspan.runtime import piece_scores
+from headspan.runtime.piece_scores import DenseScores
 
 ITERATIONS = 3
 """How often the distributions are brought up to date, as in Wang and Tu (2020)."""

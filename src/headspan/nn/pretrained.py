@@ -12,10 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from headspan.nn.bert import Bert, is_plain_bert
-from headspan.nn.subwords import Subwords, SubwordTokenizer, special_numbers
+from headspan.nn.subwords import SubwordTokenizer, special_numbers
 from headspan.plumbing.errors import HeadspanError, first_line, shown
-from headspan.plumbing.meta_device import without_memory
+from headspan.runtime.inputs import Subwords, check_subwords
 
 _FETCHING = frozenset(
     {"auto_map", "backbone", "kernel_config", "quantization_config", "use_kernels"}
@@ -53,14 +52,12 @@ class PretrainedEncoder(nn.Module):
     def forward(self, subwords: Subwords, sentences: int, width: int) -> Tensor:
         """Vectors (sentences, width, size): <bos> at 0, words 1 … n, <eos> at n+1, then zeros."""
         device = next(self.encoder.parameters()).device
-        if int(subwords.ids.max()) >= self.subwords:
-            raise HeadspanError(
-                f"the tokenizer has the subword number {int(subwords.ids.max())}; "
-                f"the encoder has {self.subwords} subwords"
-            )
-        ids = subwords.ids.to(device)
-        positions = torch.arange(ids.shape[1], device=device)
-        mask = positions[None] < subwords.lengths.to(device)[:, None]
+        check_subwords(subwords, self.subwords)
+        ids, lengths, places, owners = (
+            torch.from_numpy(numbers).to(device)
+            for numbers in (subwords.ids, subwords.lengths, subwords.pieces, subwords.owners)
+        )
+        mask = torch.arange(ids.shape[1], device=device)[None] < lengths[:, None]
         with (
             torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen),
             torch.autocast(device.type, torch.bfloat16, enabled=self.in_bfloat16 and self.training),
@@ -73,8 +70,7 @@ class PretrainedEncoder(nn.Module):
             weights = self.mix.softmax(0)
             layers = torch.stack([layer.float() for layer in output.hidden_states])
             hidden = torch.einsum("l,lbtd->btd", weights, layers)
-        pieces = hidden.flatten(0, 1)[subwords.pieces.to(device)]
-        owners = subwords.owners.to(device)
+        pieces = hidden.flatten(0, 1)[places]
         total = pieces.new_zeros(sentences * width, self.size).index_add(0, owners, pieces)
         count = pieces.new_zeros(sentences * width).index_add(
             0, owners, pieces.new_ones(len(owners))
@@ -153,11 +149,6 @@ def _check_reads_text(config: Any) -> None:
 
 def empty_encoder(config: Any) -> nn.Module:
     """An encoder from its configuration, whose weights are still to be loaded."""
-    if not isinstance(config, dict):
-        raise HeadspanError(f"the encoder's configuration is {shown(config)}; expected a table")
-    if is_plain_bert(config):
-        with without_memory():  # until the weights are known to fit
-            return Bert(config)
     from transformers import AutoConfig, AutoModel
 
     try:

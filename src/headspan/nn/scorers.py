@@ -12,7 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from headspan.nn.layers import Projection, SharedDropout, with_one
-from headspan.nn.piece_scores import DenseScores, FactoredSpanScores
+from headspan.nn.span_scores import FactoredSpanScores
+from headspan.runtime.piece_scores import DenseScores
 
 _FAMILY = 4  # children whose relations to their parent are scored together
 _FAMILIES = 256  # at a time where no gradient is needed

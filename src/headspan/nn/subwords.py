@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-import torch
+import numpy as np
+from numpy.typing import NDArray
 from tokenizers import Tokenizer
-from torch import Tensor
 
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.limits import LONGEST_FORM
+from headspan.runtime.inputs import Subwords
 
 _CACHED_WORDS, _CACHED_CHARACTERS = 100_000, 100  # the most words, and their longest length
 _SMALLEST_WINDOW = 3  # start, a subword, end
 _SPECIAL = ("start", "end", "unknown", "mask", "pad", "window")
-
-
-@dataclass(frozen=True, slots=True)
-class Subwords:
-    """The subwords of a batch of sentences, in windows, and the words that they belong to.
-
-    ids: (windows, longest), padded. lengths: (windows,).
-    pieces: the positions, in the flattened ids, of the subwords of all words; owners: for each of
-    them the position of its word in a flattened (B, N+2), where a sentence has <bos> at 0 and
-    <eos> at n+1.
-    """
-
-    ids: Tensor
-    lengths: Tensor
-    pieces: Tensor
-    owners: Tensor
 
 
 class SubwordTokenizer:
@@ -76,6 +60,21 @@ class SubwordTokenizer:
     def to_json(self) -> tuple[str, dict[str, int]]:
         return self.tokenizer.to_str(pretty=False), {name: getattr(self, name) for name in _SPECIAL}
 
+    def check(self, subwords: int, longest: int) -> None:
+        """Raise HeadspanError unless an encoder knows the special subwords and takes a window.
+
+        subwords: how many it knows. longest: how many it takes at a time.
+        """
+        for name in _SPECIAL:
+            number = getattr(self, name)
+            if name == "window" and number > longest:
+                limit = f"takes {longest:,} at a time"
+            elif name != "window" and number >= subwords:
+                limit = f"has {subwords:,} subwords"
+            else:
+                continue
+            raise HeadspanError(f"the tokenizer's {name} is {number:,}; the encoder {limit}")
+
     def word(self, form: str) -> list[int]:
         """The subwords of a word, at least one."""
         known = self._known.get(form)
@@ -94,7 +93,10 @@ class SubwordTokenizer:
         return 2 + sum(len(self.word(form)) for form in forms)
 
     def encode(
-        self, sentences: Sequence[Sequence[str]], width: int, masked: Tensor | None = None
+        self,
+        sentences: Sequence[Sequence[str]],
+        width: int,
+        masked: NDArray[np.bool_] | None = None,
     ) -> Subwords:
         """The subwords of a batch whose words lie in a (B, width) grid, width = N + 2.
 
@@ -106,7 +108,7 @@ class SubwordTokenizer:
         for b, forms in enumerate(sentences):
             words = [self.word(form) for form in forms]
             if masked is not None:
-                for k in masked[b, 1 : len(words) + 1].nonzero().flatten().tolist():
+                for k in np.flatnonzero(masked[b, 1 : len(words) + 1]).tolist():
                     words[k] = [self.mask] * len(words[k])
             for first, last, own_first, own_last in _windows([len(w) for w in words], self.window):
                 row = [self.start]
@@ -125,14 +127,14 @@ class SubwordTokenizer:
                     owners.append(b * width + len(words) + 1)
                 rows.append(row)
         longest = max(map(len, rows))
-        ids = torch.full((len(rows), longest), self.pad)
+        ids = np.full((len(rows), longest), self.pad, np.int64)
         for r, row in enumerate(rows):
-            ids[r, : len(row)] = torch.tensor(row)
+            ids[r, : len(row)] = row
         return Subwords(
             ids,
-            torch.tensor([len(row) for row in rows]),
-            torch.tensor([r * longest + position for r, position in pieces]),
-            torch.tensor(owners),
+            np.array([len(row) for row in rows], np.int64),
+            np.array([r * longest + position for r, position in pieces], np.int64),
+            np.array(owners, np.int64),
         )
 
 

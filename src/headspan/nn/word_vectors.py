@@ -2,54 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
 from headspan.config import ModelConfig
 from headspan.nn.layers import CharacterEncoder, SharedDropout
 from headspan.nn.pretrained import PretrainedEncoder
-from headspan.nn.subwords import Subwords
 from headspan.plumbing.errors import HeadspanError
+from headspan.runtime.inputs import Inputs, VocabularySizes
 
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class VocabularySizes:
-    """The sizes of a model's vocabularies, each with its reserved numbers."""
-
-    labels: int
-    words: int
-    characters: int
-    columns: tuple[int, ...]
-    """Tags of each column that is read."""
-    tags: tuple[int, ...]
-    """Tags of each column that is predicted."""
-    reserved: int
-    """The count of numbers at the start of each vocabulary that are not predicted."""
-    root_labels: tuple[int, ...] = ()
-    """The numbers of the labels that only the root has; if there are any, it has no others."""
-
-
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """A batch of B sentences as numbers, in a grid of width N + 2; 0 is padding."""
-
-    lengths: Tensor
-    """Words of each sentence, (B,), on the CPU."""
-    subwords: Subwords | None
-    words: Tensor | None
-    """Numbers of words in the grid, (B, N+2)."""
-    characters: Tensor | None
-    """Characters of the distinct words of the batch, (words, longest)."""
-    spelled: Tensor | None
-    """The row of `characters` that each word is, (B, N+2); 0 is none."""
-    tags: Tensor | None
-    """Numbers of tags, (columns, B, N+2)."""
 
 
 class WordVectors(nn.Module):
@@ -91,26 +57,30 @@ class WordVectors(nn.Module):
     def forward(self, inputs: Inputs) -> Tensor:
         """Vectors in the grid, (B, N+2, size)."""
         device = self.ends.device
-        sentences, width = len(inputs.lengths), int(inputs.lengths.max()) + 2
+
+        def tensor(numbers: NDArray[Any] | None) -> Tensor:
+            return torch.from_numpy(_present(numbers)).to(device)
+
+        sentences = len(inputs.lengths)
         learned = []
-        if self.words is not None and inputs.words is not None:
-            learned.append(self.words(inputs.words.to(device)))
-        if self.characters is not None and inputs.characters is not None:
-            vectors = self.characters(inputs.characters.to(device))
-            learned.append(functional.embedding(_present(inputs.spelled).to(device), vectors))
-        if inputs.tags is not None:
+        if self.words is not None:
+            learned.append(self.words(tensor(inputs.words)))
+        if self.characters is not None:
+            vectors = self.characters(tensor(inputs.characters))
+            learned.append(functional.embedding(tensor(inputs.spelled), vectors))
+        if self.tags:
             learned.extend(
-                layer(numbers.to(device))
-                for layer, numbers in zip(self.tags, inputs.tags, strict=True)
+                layer(numbers)
+                for layer, numbers in zip(self.tags, tensor(inputs.tags), strict=True)
             )
         parts = []
         if self.encoder is not None:
-            parts.append(self.encoder(_present(inputs.subwords), sentences, width))
+            parts.append(self.encoder(_present(inputs.subwords), sentences, inputs.width))
         if learned:
             grid = torch.cat(learned, -1)
             rows = torch.arange(sentences, device=device)
             grid[:, 0] = self.ends[0]
-            grid[rows, inputs.lengths.to(device) + 1] = self.ends[1]
+            grid[rows, tensor(inputs.lengths) + 1] = self.ends[1]
             parts.append(grid)
         dropped: Tensor = self.dropout(torch.cat(parts, -1))
         return dropped

@@ -14,7 +14,7 @@ from headspan.text.assembly import sentences_from_lines
 from headspan.text.raw import Noise, raw_text
 
 if TYPE_CHECKING:
-    from headspan.text.boundary_tagger import SegmenterSizes as SegmenterSizes
+    from headspan.text.encoded_text import SegmenterSizes as SegmenterSizes
     from headspan.text.learning import SegmenterEpoch as SegmenterEpoch
     from headspan.text.learning import SegmenterSettings as SegmenterSettings
     from headspan.text.learning import score_segmenter as score_segmenter
@@ -37,7 +37,7 @@ _HOME = {
     "SegmenterEpoch": "learning",
     "SegmenterSettings": "learning",
     "Segmenter": "segmenter",
-    "SegmenterSizes": "boundary_tagger",
+    "SegmenterSizes": "encoded_text",
     "score_segmenter": "learning",
     "train_segmenter": "learning",
 }

@@ -13,17 +13,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
-from headspan.text.boundary_tagger import (
-    END,
-    INSIDE,
-    MULTIWORD,
-    BoundaryTagger,
-    EncodedText,
-    padded,
-)
 from headspan.text.characters import CATEGORY_NUMBERS, Characters, Marks, Numbers
+from headspan.text.encoded_text import END, INSIDE, MULTIWORD, EncodedText, Tagger, padded
 from headspan.text.patterns import WITHIN_SENTENCES, one_of
 from headspan.text.stream import LINE_END, Window
 from headspan.vocabulary import Vocabulary
@@ -58,13 +50,13 @@ class BoundaryFinder:
 
     def __init__(
         self,
-        tagger: BoundaryTagger,
+        tagger: Tagger,
         characters: Characters,
         words: Vocabulary,
         spaced: Sequence[tuple[str, str]],
         patterns: Sequence[str] = (),
     ) -> None:
-        self.tagger = tagger.eval()
+        self.tagger = tagger
         self.characters = characters
         self.words = words
         self.spaced = tuple(spaced)
@@ -113,9 +105,8 @@ class BoundaryFinder:
         while order:
             rows = 1 << (_BATCH_CHARACTERS // len(texts[order[0]].characters)).bit_length() - 1
             batch, order = order[:rows], order[rows:]
-            with torch.inference_mode():
-                tokens, sentences = self.tagger(padded([texts[k] for k in batch]))
-            for k, token, end in zip(batch, tokens.numpy(), (sentences > 0).numpy(), strict=False):
+            tokens, sentences = self.tagger.scores(padded([texts[k] for k in batch]))
+            for k, token, end in zip(batch, tokens, sentences > 0, strict=False):
                 scores[k] = token[: len(texts[k].characters)], end[: len(texts[k].first)]
         for k, (window, text) in enumerate(zip(windows, texts, strict=True)):
             yield self._allowed(window, text, *scores[k], split=split)

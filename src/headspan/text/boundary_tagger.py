@@ -7,65 +7,16 @@ recurrent part, which is the slow one, takes few steps and still reaches far.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from headspan.nn.layers import both_directions
-from headspan.text.characters import CATEGORIES, Marks, Numbers
-
-INSIDE, END, MULTIWORD = range(3)
-"""Classes of a character: inside a token, a token's last one, a multiword token's last one."""
-
-
-@dataclass(frozen=True)
-class SegmenterSizes:
-    """The sizes of a segmenter's boundary tagger."""
-
-    characters: int = 32
-    """Size of a character's embedding."""
-    convolution: int = 64
-    """Channels of each of the two convolutions."""
-    width: int = 5
-    """Characters that each convolution sees, an odd number."""
-    words: int = 48
-    """Size of the embedding of a unit that training saw often."""
-    lstm: int = 96
-    """Size of the BiLSTM in each direction."""
-
-
-class EncodedText(NamedTuple):
-    """The numbers of a text's characters and units."""
-
-    characters: Numbers
-    categories: Numbers
-    first: Numbers
-    """The first character of each unit."""
-    last: Numbers
-    """The last character of each unit."""
-    words: Numbers
-    """The vocabulary number of each unit."""
-    inseparable: Marks
-    """Whether each character belongs with the next."""
-    spaces: Marks
-    """Whether each character is white space."""
-
-
-class CharacterBatch(NamedTuple):
-    """Encoded texts, padded: (texts, characters) and (texts, units)."""
-
-    characters: Tensor
-    categories: Tensor
-    unit_of: Tensor
-    """The unit of each character; for a space, the unit before it."""
-    first: Tensor
-    last: Tensor
-    words: Tensor
-    units: Tensor
-    """The number of units of each text."""
+from headspan.text.characters import CATEGORIES
+from headspan.text.encoded_text import CharacterBatch, SegmenterSizes
 
 
 class BoundaryTagger(nn.Module):
@@ -108,37 +59,23 @@ class BoundaryTagger(nn.Module):
         sentences: Tensor = self.sentence(torch.relu(self.hidden(units)))
         return tokens, sentences.squeeze(-1)
 
+    @torch.inference_mode()
+    def scores(self, batch: CharacterBatch) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The same, from arrays to arrays."""
+        self.eval()
+        tokens, sentences = self(as_tensors(batch))
+        return tokens.numpy(), sentences.numpy()
+
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """Its weights by their names."""
+        return {name: tensor.numpy() for name, tensor in self.state_dict().items()}
+
     def _dropped(self, x: Tensor) -> Tensor:
         """Dropout with one mask per text, which is quick to draw."""
         dropped: Tensor = x * self.dropout(x.new_ones(len(x), 1, x.shape[2]))
         return dropped if self.training else x
 
 
-def padded(texts: Sequence[EncodedText]) -> CharacterBatch:
-    """The tensors of a batch of texts, each of which has at least one unit.
-
-    There may be more rows and columns than the texts need: oneDNN keeps a program and its memory
-    for every shape it has seen, so shapes should be few.
-    """
-    rows = 1 << (len(texts) - 1).bit_length()
-    longest = _rounded(max(len(text.characters) for text in texts))
-    most = _rounded(max(len(text.first) for text in texts))
-    wide = torch.zeros(3, rows, longest, dtype=torch.long)
-    units = torch.zeros(3, rows, most, dtype=torch.long)
-    counts = torch.zeros(rows, dtype=torch.long)
-    for row, text in enumerate(texts):
-        n, m = len(text.characters), len(text.first)
-        wide[0, row, :n] = torch.from_numpy(text.characters)
-        wide[1, row, :n] = torch.from_numpy(text.categories)
-        wide[2, row].index_fill_(0, torch.from_numpy(text.first[1:]), 1)
-        units[0, row, :m] = torch.from_numpy(text.first)
-        units[1, row, :m] = torch.from_numpy(text.last)
-        units[2, row, :m] = torch.from_numpy(text.words)
-        counts[row] = m
-    return CharacterBatch(wide[0], wide[1], wide[2].cumsum(1), units[0], units[1], units[2], counts)
-
-
-def _rounded(length: int) -> int:
-    """Round a length up to one of four lengths per power of two."""
-    step = 1 << max(3, (length - 1).bit_length() - 3)
-    return -(-length // step) * step
+def as_tensors(batch: CharacterBatch) -> CharacterBatch:
+    """A batch of arrays as one of tensors."""
+    return CharacterBatch(*map(torch.from_numpy, batch))

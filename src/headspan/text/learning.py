@@ -18,16 +18,16 @@ from headspan import scoring
 from headspan.conllu import Sentence
 from headspan.plumbing.errors import HeadspanError
 from headspan.text.boundaries import BoundaryFinder
-from headspan.text.boundary_tagger import (
+from headspan.text.boundary_tagger import BoundaryTagger, as_tensors
+from headspan.text.characters import Characters
+from headspan.text.encoded_text import (
     END,
     MULTIWORD,
-    BoundaryTagger,
     CharacterBatch,
     EncodedText,
     SegmenterSizes,
     padded,
 )
-from headspan.text.characters import Characters
 from headspan.text.multiwords import Multiwords
 from headspan.text.patterns import agreed
 from headspan.text.raw import Noise, Passage, passages, raw_text
@@ -122,14 +122,14 @@ def train_segmenter(
         finder = BoundaryFinder(tagger, characters, units, spaced, patterns)
         segmenter = Segmenter(finder, Multiwords.learn(train), settings.sizes)
         best, best_weights = -1.0, dict[str, Tensor]()
-        for epoch in _epochs(segmenter, train, dev, settings, draw):
+        for epoch in _epochs(segmenter, tagger, train, dev, settings, draw):
             if watch:
                 watch(epoch)
             if epoch.mean_f1 > best:
                 best = epoch.mean_f1
                 best_weights = {name: t.clone() for name, t in tagger.state_dict().items()}
     tagger.load_state_dict(best_weights)
-    _set_threshold(segmenter, dev)
+    _set_threshold(segmenter, tagger, dev)
     return segmenter
 
 
@@ -139,12 +139,12 @@ def score_segmenter(segmenter: Segmenter, gold: Sequence[Sentence]) -> scoring.E
     return scoring.score(map(_with_any_tree, gold), map(_with_any_tree, segmented))
 
 
-def _set_threshold(segmenter: Segmenter, dev: Sequence[Sentence]) -> None:
+def _set_threshold(segmenter: Segmenter, tagger: BoundaryTagger, dev: Sequence[Sentence]) -> None:
     """Move the threshold for the end of a sentence to where F1 on the dev treebank is best.
 
     Most units do not end a sentence, so an unsure tagger often misses too many of those that do.
     """
-    bias = segmenter.finder.tagger.eval().sentence.bias
+    bias = tagger.sentence.bias
     start = bias.item()
     scores = dict[float, float]()
     for shift in _BIAS_SHIFTS:
@@ -161,13 +161,13 @@ def _with_any_tree(sentence: Sentence) -> Sentence:
 
 def _epochs(
     segmenter: Segmenter,
+    tagger: BoundaryTagger,
     train: Sequence[Sentence],
     dev: Sequence[Sentence],
     settings: SegmenterSettings,
     draw: random.Random,
 ) -> Iterator[SegmenterEpoch]:
     finder = segmenter.finder
-    tagger = finder.tagger
     windows = sum(-(-len(passage.text) // settings.window) for passage in passages(train))
     epochs = max(settings.epochs, settings.steps * settings.batch // windows)
     epochs = min(epochs, _MOST_EPOCHS * settings.epochs)
@@ -191,7 +191,6 @@ def _epochs(
             nn.utils.clip_grad_norm_(tagger.parameters(), 1.0)
             optimiser.step()
             total += loss.item()
-        tagger.eval()
         result = score_segmenter(segmenter, dev)
         yield SegmenterEpoch(
             epoch + 1, total / len(batches),
@@ -202,7 +201,7 @@ def _epochs(
 def _loss(
     tagger: BoundaryTagger, examples: Sequence[_Example], settings: SegmenterSettings
 ) -> Tensor:
-    batch = padded([example.text for example in examples])
+    batch = as_tensors(padded([example.text for example in examples]))
     tokens, sentences = tagger(_masked(batch, settings))
     classes = tokens.new_full(tokens.shape[:2], -1, dtype=torch.long)
     ends = torch.zeros_like(sentences)

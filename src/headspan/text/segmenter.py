@@ -7,16 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from torch import Tensor
 
 from headspan.conllu import Sentence
 from headspan.plumbing.errors import HeadspanError, naming, shown
-from headspan.plumbing.meta_device import without_memory
-from headspan.plumbing.tensors import check_fit
+from headspan.runtime.packing import Array
 from headspan.text.assembly import PlacedToken, make_sentence, writable
 from headspan.text.boundaries import BoundaryFinder
-from headspan.text.boundary_tagger import MULTIWORD, BoundaryTagger, SegmenterSizes
+from headspan.text.boundary_graph import GraphTagger
 from headspan.text.characters import CATEGORIES, Characters
+from headspan.text.encoded_text import MULTIWORD, SegmenterSizes
 from headspan.text.multiwords import Multiwords
 from headspan.text.patterns import check_names
 from headspan.text.stream import Window, line_windows, windows
@@ -98,9 +97,9 @@ class Segmenter:
                 token_start = int(window.offsets[window.stop - len(left)])
             rest += left
 
-    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    def state(self) -> tuple[dict[str, Array], dict[str, Any]]:
         """The weights, and everything else that a segmenter consists of, as JSON."""
-        return dict(self.finder.tagger.state_dict()), {
+        return dict(self.finder.tagger.tensors()), {
             "sizes": dataclasses.asdict(self.sizes),
             "characters": self.finder.characters.vocabulary.to_json(),
             "words": self.finder.words.to_json(),
@@ -110,7 +109,7 @@ class Segmenter:
         }
 
     @classmethod
-    def from_state(cls, tensors: Mapping[str, Tensor], about: Mapping[str, Any]) -> Segmenter:
+    def from_state(cls, tensors: Mapping[str, Array], about: Mapping[str, Any]) -> Segmenter:
         """Make a segmenter from the result of `state`. Raises HeadspanError for anything else."""
         names = {"sizes", "characters", "words", "spaced", "multiwords"}
         if not isinstance(about, Mapping) or set(about) - {"patterns"} != names:
@@ -118,11 +117,8 @@ class Segmenter:
         sizes = _sizes(about["sizes"])
         characters = Characters(Vocabulary.from_json(about["characters"], "characters"))
         words = Vocabulary.from_json(about["words"], "units of the text")
-        with without_memory():  # until the weights are known to fit
-            tagger = BoundaryTagger(len(characters.vocabulary), len(words), sizes)
         with naming("the segmenter"):
-            check_fit(tagger, tensors)
-        tagger.load_state_dict(dict(tensors), assign=True)
+            tagger = GraphTagger(len(characters.vocabulary), len(words), sizes, tensors)
         patterns = check_names(about.get("patterns", []))  # format 2 had none at first
         finder = BoundaryFinder(tagger, characters, words, _pairs(about["spaced"]), patterns)
         return cls(finder, Multiwords.from_json(about["multiwords"]), sizes)

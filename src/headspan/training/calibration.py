@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from headspan.conllu import Sentence
 from headspan.model.numbering import prepare
 from headspan.model.parser import Parser
-from headspan.nn.network import TEMPERATURES, Temperatures
-from headspan.nn.tree_scores import TreeScores
+from headspan.runtime.decoding import (
+    TEMPERATURES,
+    Temperatures,
+    probabilities_of_best_relations,
+    relation_scores,
+)
+from headspan.runtime.tree_scores import TreeScores
 
 _Numbers: TypeAlias = NDArray[np.float64]
 
@@ -47,24 +51,23 @@ class _Scored(NamedTuple):
 
     scores: TreeScores
     heads: NDArray[np.int64]
-    relations: Tensor
-    """Of every arc, as `Network.relation_scores` has them."""
+    relations: NDArray[np.floating[Any]]
+    """Of every arc, as `relation_scores` has them."""
     head_right: NDArray[np.bool_]
     relation_right: NDArray[np.bool_]
 
 
 def _scored(parser: Parser, sentences: Sequence[Sentence]) -> Iterator[_Scored]:
-    network = parser.network.eval()
+    network = parser.network
     order = sorted(range(len(sentences)), key=lambda k: len(sentences[k]))
     for start in range(0, len(order), _BATCH):
         batch = [sentences[k] for k in order[start : start + _BATCH]]
         inputs = prepare(batch, parser.vocabularies, parser.tokenizer)
-        context = network.context(inputs)[0]
-        scores = network.tree_scores(context, inputs.lengths)
-        trees = scores.best()
-        relations = network.relation_scores(context, trees, inputs.lengths)
+        encoded = network.encode(inputs)
+        trees = encoded.scores.best()
+        relations = relation_scores(encoded, network.sizes, range(len(batch)), trees)
         parsed = parser.parse(batch, retag=True)  # once more, for arcs that are restored
-        yield _Scored(scores, trees.heads, relations, *_right(parsed, batch))
+        yield _Scored(encoded.scores, trees.heads, relations, *_right(parsed, batch))
 
 
 def _right(
@@ -86,7 +89,7 @@ def _head_confidences(batch: _Scored, temperature: float) -> tuple[_Numbers, NDA
 
 def _of_relations(batch: _Scored, temperature: float) -> tuple[_Numbers, NDArray[np.bool_]]:
     """The confidence of the relation of every right head, and whether it is right."""
-    best = (batch.relations / temperature).softmax(-1).amax(-1).cpu().double().numpy()
+    best = probabilities_of_best_relations(batch.relations, temperature)
     return best[batch.head_right], batch.relation_right[batch.head_right]
 
 

@@ -53,14 +53,15 @@ def load_checkpoint(
 
 def save_segmenter(path: Path, segmenter: Segmenter) -> None:
     """Write a segmenter, for when its run is resumed."""
-    _write(path, *segmenter.state())
+    arrays, description = segmenter.state()
+    _write(path, {name: torch.from_numpy(array) for name, array in arrays.items()}, description)
 
 
 def load_segmenter(path: Path) -> Segmenter:
     """The segmenter that `save_segmenter` wrote."""
     tensors, description = _read(path)
     with naming(f"{path}: cannot be resumed from"):
-        return Segmenter.from_state(tensors, description)
+        return Segmenter.from_state({name: t.numpy() for name, t in tensors.items()}, description)
 
 
 def _write(path: Path, tensors: Mapping[str, Tensor], state: Any) -> None:

@@ -11,11 +11,11 @@ from torch import nn
 from headspan.config import Config, Files, ModelConfig, file_list
 from headspan.conllu import Sentence
 from headspan.nn.network import Network
-from headspan.nn.word_vectors import VocabularySizes
 from headspan.plumbing import machine
 from headspan.plumbing.errors import HeadspanError, warn
 from headspan.plumbing.meta_device import without_memory
 from headspan.registries import STRUCTURES
+from headspan.runtime.inputs import VocabularySizes
 
 _LEARNED, _FROZEN = 16, 4
 """Bytes per weight in training: the weight, its gradient and Adam's two moments; or itself."""

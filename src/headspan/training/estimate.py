@@ -19,7 +19,7 @@ def estimate(trainer: Trainer) -> tuple[float, int]:
     plan = trainer.batches(trainer.state.epoch)
     sizes = [len(batch) * max(trainer.costs[k] for k in batch) for batch in plan]
     largest = max(range(len(plan)), key=sizes.__getitem__)
-    network = trainer.parser.network.train()
+    network = trainer.network.train()
     seconds = 0.0
     for number in (0, largest):  # the first one also waits for compilation
         started = time.monotonic()

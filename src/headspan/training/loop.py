@@ -126,7 +126,7 @@ class Trainer:
         if config.data.silver:
             silver = read_silver(config.data.silver)
             self.training_set = self.training_set.with_silver(silver, config.data, longest=longest)
-        self.parser = self._new_parser()
+        self.network, self.parser = self._new_parser()
         self.costs = [self.parser.cost(s) for s in self.training_set.sentences]
         self.optimizer = self._new_optimizer()
         self.state = TrainingState()
@@ -135,7 +135,7 @@ class Trainer:
         self._steps = 0
         self._diverged = False
 
-    def _new_parser(self) -> Parser:
+    def _new_parser(self) -> tuple[Network, Parser]:
         model = self.config.model
         vocabularies = Vocabularies.count(self.training_set.gold, model)
         encoder = tokenizer = encoder_config = None
@@ -151,16 +151,15 @@ class Trainer:
         if network.inputs.encoder is not None:
             network.inputs.encoder.in_bfloat16 = self.config.training.bfloat16
         network.to(device)
-        return Parser(network, self.config, vocabularies, tokenizer, encoder_config)
+        parser = Parser(network, self.config, vocabularies, tokenizer, encoder_config)
+        return network, parser
 
     def _new_optimizer(self) -> torch.optim.Optimizer:
         t = self.config.training
-        encoder = self.parser.network.inputs.encoder
+        encoder = self.network.inputs.encoder
         pretrained = set(encoder.encoder.parameters()) if encoder is not None else set()
-        new = [p for p in self.parser.network.parameters() if p not in pretrained]
-        fine_tuned = [
-            p for p in self.parser.network.parameters() if p in pretrained and p.requires_grad
-        ]
+        new = [p for p in self.network.parameters() if p not in pretrained]
+        fine_tuned = [p for p in self.network.parameters() if p in pretrained and p.requires_grad]
         groups: list[dict[str, Any]] = [{"params": new, "peak": t.learning_rate}]
         if fine_tuned:
             groups.append({"params": fine_tuned, "peak": t.encoder_learning_rate})
@@ -185,7 +184,7 @@ class Trainer:
         path = self.folder / CHECKPOINT
         exists = path.exists()
         if exists:
-            state = load_checkpoint(path, self.parser.network, self.optimizer)
+            state = load_checkpoint(path, self.network, self.optimizer)
             try:
                 self.state = TrainingState.from_json(state)
             except (KeyError, TypeError) as error:
@@ -263,7 +262,7 @@ class Trainer:
     def _step(self, step: list[list[int]], place: float) -> tuple[float, float, float, int]:
         """One step of the optimiser over some batches; returns the losses and the words."""
         t = self.config.training
-        network = self.parser.network.train()
+        network = self.network.train()
         words = sum(len(self.training_set.sentences[k]) for batch in step for k in batch)
         self.optimizer.zero_grad(set_to_none=True)
         parse = label = tag = 0.0
@@ -294,7 +293,7 @@ class Trainer:
             self.parser.tokenizer,
             word_dropout=self.config.training.word_dropout,
         )
-        loss = self.parser.network.loss(inputs, gold)
+        loss = self.network.loss(inputs, gold)
         total = loss.parse + loss.label + self.config.model.tagger.weight * loss.tag
         (total / words).backward()  # type: ignore[no-untyped-call]
         return loss
@@ -345,9 +344,7 @@ class Trainer:
     def _save(self) -> None:
         if processes.rank():
             return
-        save_checkpoint(
-            self.folder / CHECKPOINT, self.parser.network, self.optimizer, asdict(self.state)
-        )
+        save_checkpoint(self.folder / CHECKPOINT, self.network, self.optimizer, asdict(self.state))
 
     def _write_log(self) -> None:
         """One line per epoch, as the checkpoint has them: whatever happens, the two agree."""

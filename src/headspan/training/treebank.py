@@ -22,11 +22,11 @@ from headspan.model.numbering import prepare
 from headspan.model.vocabularies import Vocabularies
 from headspan.nn.network import Gold
 from headspan.nn.subwords import SubwordTokenizer
-from headspan.nn.word_vectors import Inputs
 from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError
 from headspan.pseudoprojective import projectivize, relation
 from headspan.render import confidences
+from headspan.runtime.inputs import Inputs
 from headspan.tree import TreeError, check_tree, is_projective, subtree_spans
 
 _MIXED = 50  # batches whose sentences are sorted by length together
@@ -114,6 +114,9 @@ class TrainingSet:
         """
         sentences = [self.sentences[k] for k in numbers]
         width = max(map(len, sentences))
+        masked = None
+        if word_dropout:
+            masked = (torch.rand(len(sentences), width + 2) < word_dropout).numpy()
         gold = Gold(
             padded([s.heads for s in sentences], width),
             padded([self.spans[k] for k in numbers], width, (2,)),
@@ -123,7 +126,7 @@ class TrainingSet:
                 for column in vocabularies.tags
             ],
         )
-        return prepare(sentences, vocabularies, tokenizer, word_dropout=word_dropout), gold
+        return prepare(sentences, vocabularies, tokenizer, masked=masked), gold
 
 
 def _projective(

@@ -1,91 +1,20 @@
-"""The scores of one piece for a batch of sentences: dense, or factored and made when needed."""
+"""The scores of headed spans for a batch of sentences, by their factors; made when needed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from headspan.inference import RowProvider
 from headspan.nn.layers import activation
 from headspan.plumbing.stages import stage
+from headspan.runtime import piece_scores
 
-MOST_DENSE = 1 << 22
-"""The number of scores that are made at once for a batch; more are made row by row."""
 _ROW_BLOCK = 1 << 20  # activations that are made at once when rows are asked for
-
-
-class PieceScores(Protocol):
-    """Scores of one piece, differentiable."""
-
-    @property
-    def device(self) -> torch.device:
-        """The device of the scores."""
-        ...
-
-    @property
-    def pending(self) -> int:
-        """The count of numbers that `dense` would have to compute."""
-        ...
-
-    def dense(self) -> Tensor:
-        """All scores, (B, …), as inference takes them."""
-        ...
-
-    def cells(self, b: Tensor, *cell: Tensor) -> Tensor:
-        """The scores of single cells of sentences b[t]; (t,)."""
-        ...
-
-    def sentences(self, rows: list[int], longest: int) -> PieceScores:
-        """The scores of some sentences, with room for this many words."""
-        ...
-
-
-@runtime_checkable
-class RowScores(PieceScores, Protocol):
-    """Scores of a piece that can be made row by row."""
-
-    def by_rows(self, b: int, n: int) -> RowProvider:
-        """Those of sentence b, which has n words, to be asked for row by row."""
-        ...
-
-    def rows_per_block(self, n: int) -> int:
-        """How many rows of a sentence of n words to ask for at a time."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class DenseScores:
-    """Scores that are all in memory."""
-
-    scores: Tensor
-
-    @property
-    def device(self) -> torch.device:
-        """The device of the scores."""
-        return self.scores.device
-
-    @property
-    def pending(self) -> int:
-        """Nothing has to be computed."""
-        return 0
-
-    def dense(self) -> Tensor:
-        """The scores themselves."""
-        return self.scores
-
-    def cells(self, b: Tensor, *cell: Tensor) -> Tensor:
-        """The scores of single cells of sentences b[t]; (t,)."""
-        return self.scores[(b, *cell)]
-
-    def sentences(self, rows: list[int], longest: int) -> DenseScores:
-        """The scores of some sentences, with room for this many words."""
-        room = (slice(longest + 1),) * (self.scores.ndim - 1)
-        return DenseScores(self.scores[rows][(slice(None), *room)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +73,7 @@ class FactoredSpanScores:
     def rows_per_block(self, n: int) -> int:
         """How many rows of a sentence of n words to ask for at a time."""
         width = self.posts.shape[2]
-        return max(1, min(_ROW_BLOCK // ((n + 1) * width), MOST_DENSE // (n + 1) ** 2))
+        return max(1, min(_ROW_BLOCK // ((n + 1) * width), piece_scores.MOST_DENSE // (n + 1) ** 2))
 
 
 class SpanScoreRows:

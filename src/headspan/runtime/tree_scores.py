@@ -6,19 +6,20 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from headspan.inference import Constraints, Structure, Trees
-from headspan.nn import piece_scores
-from headspan.nn.piece_scores import PieceScores, RowScores
 from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.threads import threads
+from headspan.runtime import piece_scores
+from headspan.runtime.piece_scores import PieceScores, RowScores
 
 
 class TreeScores:
     """The scores of B sentences of given lengths, (B,), for every piece of a structure.
+
+    They may be arrays or tensors; only `dense` keeps gradients.
 
     minimum_risk: the best tree is not the one with the highest score, but the one with the highest
     expected number of right heads.
@@ -27,7 +28,7 @@ class TreeScores:
     def __init__(
         self,
         structure: Structure,
-        lengths: Tensor,
+        lengths: NDArray[np.int64],
         parts: Sequence[PieceScores],
         *,
         minimum_risk: bool = False,
@@ -37,8 +38,8 @@ class TreeScores:
         self.parts = tuple(parts)
         self.minimum_risk = minimum_risk
 
-    def dense(self) -> list[Tensor]:
-        """All scores of every piece, as inference takes them; differentiable."""
+    def dense(self) -> list[Any]:
+        """All scores of every piece, as inference takes them; tensors are differentiable."""
         return [part.dense() for part in self.parts]
 
     def sentences(self, rows: list[int]) -> TreeScores:
@@ -53,16 +54,15 @@ class TreeScores:
         """Whether the dense scores are few enough to be made for the whole batch at once."""
         return sum(part.pending for part in self.parts) <= piece_scores.MOST_DENSE
 
-    @torch.no_grad()
     def best(
         self,
         constraints: Sequence[Constraints | None] | None = None,
         *,
-        gold: Tensor | None = None,
+        gold: Any = None,
     ) -> Trees:
         """The best trees, as NumPy arrays: of each sentence under its constraints, if any.
 
-        gold: gold heads, (B, N); then the cost-augmented trees, without constraints. No gradient.
+        gold: gold heads, (B, N); then the cost-augmented trees, without constraints.
         """
         if gold is not None:
             return self._best(gold)
@@ -81,7 +81,7 @@ class TreeScores:
 
     def _best_of_dense(self, constraints: Sequence[Constraints | None] | None = None) -> Trees:
         scores = self.dense() if constraints is None else self._bounded_dense()
-        options: dict[str, Any] = {"lengths": self.lengths, "threads": torch.get_num_threads()}
+        options: dict[str, Any] = {"lengths": self.lengths, "threads": threads()}
         if not self.minimum_risk:
             best = self.structure.best_tree(*scores, constraints=constraints, **options)
             return _arrays(best)
@@ -89,28 +89,28 @@ class TreeScores:
         own = self.structure.tree_score(*scores, heads=best.heads, lengths=self.lengths)
         return _arrays(Trees(best.heads, best.spans, own, best.lengths))
 
-    def _best(self, gold: Tensor | None) -> Trees:
+    def _best(self, gold: Any) -> Trees:
         first = self.parts[0]
         by_rows = self.structure.reads_rows and isinstance(first, RowScores)
         by_rows &= gold is not None or not self.minimum_risk
-        if by_rows and first.device.type == "cpu" and not self.fits:
+        if by_rows and not self.fits and first.device.type == "cpu":
             return self._best_by_rows(gold)
         if gold is None:
             return self._best_of_dense()
         return _arrays(
             self.structure.cost_augmented_tree(
-                *self.dense(), gold=gold, lengths=self.lengths, threads=torch.get_num_threads()
+                *self.dense(), gold=gold, lengths=self.lengths, threads=threads()
             )
         )
 
-    def _best_by_rows(self, gold: Tensor | None) -> Trees:
+    def _best_by_rows(self, gold: Any) -> Trees:
         """Sentence by sentence, in O(n²) memory."""
         part: Any = self.parts[0]
         structure: Any = self.structure
         longest = int(self.lengths.max()) if gold is None else gold.shape[1]
         trees = _no_trees(self.lengths, longest)
         for b, n in enumerate(self.lengths.tolist()):
-            heads = None if gold is None else gold[b, :n].numpy()
+            heads = None if gold is None else _array(gold[b, :n])
             tree = structure.best_tree_by_rows(
                 part.by_rows(b, n), block=part.rows_per_block(n), gold=heads
             )
@@ -134,16 +134,15 @@ class TreeScores:
 
     def _arc_marginals(self, temperature: float) -> NDArray[np.float64]:
         scores = [part / temperature for part in self.dense()]
-        marginals = self.structure.marginals(
-            *scores, lengths=self.lengths, threads=torch.get_num_threads()
-        )
+        marginals = self.structure.marginals(*scores, lengths=self.lengths, threads=threads())
         return _array(marginals.arcs)
 
     def shares(
         self, b: int, scores: NDArray[np.float64], temperature: float = 1.0
     ) -> NDArray[np.float64]:
         """The probabilities of trees of sentence b with these scores, among all of its trees."""
-        parts = [part[0].double() / temperature for part in self.sentences([b])._bounded_dense()]
+        dense = self.sentences([b])._bounded_dense()
+        parts = [_array(part[0]).astype(np.float64) / temperature for part in dense]
         log_partition = float(self.structure.log_partition(*parts))
         own = scores.astype(np.float64) / temperature
         return np.exp(np.minimum(own - log_partition, 0.0))
@@ -157,7 +156,7 @@ class TreeScores:
             Trees(trees.heads[:count], trees.spans[:count], trees.scores[:count], trees.lengths)
         )
 
-    def _bounded_dense(self) -> list[Tensor]:
+    def _bounded_dense(self) -> list[Any]:
         """The dense scores; raises HeadspanError if a sentence is too long for them."""
         for n in self.lengths.tolist():
             if n > limits.LONGEST_DENSE:
@@ -168,10 +167,10 @@ class TreeScores:
         return self.dense()
 
 
-def _no_trees(lengths: Tensor, longest: int) -> Trees:
+def _no_trees(lengths: NDArray[np.int64], longest: int) -> Trees:
     size = len(lengths)
     heads = np.full((size, longest), -1, np.int64)
-    return Trees(heads, np.full((size, longest, 2), -1, np.int64), np.zeros(size), lengths.numpy())
+    return Trees(heads, np.full((size, longest, 2), -1, np.int64), np.zeros(size), lengths)
 
 
 def _fill(trees: Trees, rows: list[int], new: Trees) -> None:
@@ -185,4 +184,5 @@ def _arrays(trees: Trees) -> Trees:
 
 
 def _array(values: Any) -> NDArray[Any]:
-    return values.cpu().numpy() if isinstance(values, torch.Tensor) else np.asarray(values)
+    """An array from an array or a tensor."""
+    return values if isinstance(values, np.ndarray) else np.asarray(values.detach().cpu())

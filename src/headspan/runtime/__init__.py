@@ -1,0 +1,1 @@
+"""From numbers to trees without torch: the network as an ONNX graph, and decoding."""

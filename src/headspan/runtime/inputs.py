@@ -1,0 +1,75 @@
+"""A batch of sentences as numbers: what a network takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headspan.plumbing.errors import HeadspanError
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class VocabularySizes:
+    """The sizes of a model's vocabularies, each with its reserved numbers."""
+
+    labels: int
+    words: int
+    characters: int
+    columns: tuple[int, ...]
+    """Tags of each column that is read."""
+    tags: tuple[int, ...]
+    """Tags of each column that is predicted."""
+    reserved: int
+    """The count of numbers at the start of each vocabulary that are not predicted."""
+    root_labels: tuple[int, ...] = ()
+    """The numbers of the labels that only the root has; if there are any, it has no others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subwords:
+    """The subwords of a batch of sentences, in windows, and the words that they belong to."""
+
+    ids: Numbers
+    """(windows, longest), padded."""
+    lengths: Numbers
+    """(windows,)"""
+    pieces: Numbers
+    """The positions, in the flattened ids, of the subwords of all words."""
+    owners: Numbers
+    """For each of them the position of its word in a flattened (B, N+2), where a sentence has <bos>
+    at 0 and <eos> at n+1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """A batch of B sentences as numbers, in a grid of width N + 2; 0 is padding."""
+
+    lengths: Numbers
+    """Words of each sentence, (B,)."""
+    subwords: Subwords | None
+    words: Numbers | None
+    """Numbers of words in the grid, (B, N+2)."""
+    characters: Numbers | None
+    """Characters of the distinct words of the batch, (words, longest)."""
+    spelled: Numbers | None
+    """The row of `characters` that each word is, (B, N+2); 0 is none."""
+    tags: Numbers | None
+    """Numbers of tags, (columns, B, N+2)."""
+
+    @property
+    def width(self) -> int:
+        """N + 2."""
+        return int(self.lengths.max()) + 2
+
+
+def check_subwords(subwords: Subwords, known: int) -> None:
+    """Raise HeadspanError if a subword is not among those that the encoder knows."""
+    highest = int(subwords.ids.max())
+    if highest >= known:
+        raise HeadspanError(
+            f"the tokenizer has the subword number {highest}; the encoder has {known} subwords"
+        )
