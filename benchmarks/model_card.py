@@ -24,8 +24,8 @@ from headspan import Parser, __version__, conllu
 from headspan.conllu import Sentence
 from headspan.model.folder import CARD, WEIGHTS, find_model
 from headspan.model.throughput import measure
-from headspan.nn import int8
 from headspan.plumbing.files import open_output
+from headspan.runtime import int8
 from headspan.scoring import Evaluation, score
 from headspan.text import raw_text
 from headspan.training.calibration import expected_calibration_error, judged

@@ -28,7 +28,7 @@ import headspan
 from headspan import conllu
 from headspan.conllu import Sentence
 from headspan.model.folder import embedded_models
-from headspan.nn import int8
+from headspan.runtime import int8
 from headspan.scoring import score
 from reporting import (
     SHARED,

@@ -25,7 +25,7 @@ TREEBANK = SHARED / "treebanks" / "ud-2.2" / "en_ewt"
 
 def timed_step(trainer: Trainer, batch: list[int]) -> dict[str, float]:
     """Seconds of each part of a step on one batch."""
-    network, optimizer = trainer.parser.network.train(), trainer.optimizer
+    network, optimizer = trainer.network.train(), trainer.optimizer
     optimizer.zero_grad(set_to_none=True)
     seconds = {}
     start = time.perf_counter()

@@ -23,8 +23,8 @@ from torch import Tensor, nn
 
 from headspan.inference import headed_span
 from headspan.nn.scorers import SpanScorer, fenceposts
-from headspan.nn.tree_scores import TreeScores
 from headspan.registries import LOSSES
+from headspan.runtime.tree_scores import TreeScores
 from headspan.tree import headed_spans
 from reporting import arguments, table, write_json
 

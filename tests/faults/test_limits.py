@@ -15,9 +15,9 @@ from corpus.conftest import model  # noqa: F401 (a fixture)
 from headspan import HeadspanError, conllu
 from headspan.conllu import Sentence
 from headspan.model.parser import Parser
-from headspan.nn import piece_scores
 from headspan.plumbing import limits
 from headspan.render import arcs_svg, draw_spans, draw_tree, spans_svg
+from headspan.runtime import piece_scores
 from headspan.training.loop import Trainer
 from training.conftest import treebank  # noqa: F401 (a fixture)
 from training.test_training import config

@@ -1,5 +1,6 @@
 """The loss on relations against its definition, for labels from words and from headed spans."""
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -7,7 +8,7 @@ from torch.nn import functional
 
 from headspan.config import EmbeddingsConfig, ModelConfig
 from headspan.nn.network import Gold, Network
-from headspan.nn.word_vectors import Inputs, VocabularySizes
+from headspan.runtime.inputs import Inputs, VocabularySizes
 
 LENGTHS = [4, 2]
 HEADS = [[2, 0, 4, 2], [0, 1]]
@@ -34,8 +35,8 @@ def test_the_loss_is_cross_entropy_of_a_biaffine_form(source: str) -> None:
     )  # fmt: skip
     network = Network(model, VocabularySizes(6, 10, 2, (), (), 2)).double()
     torch.nn.init.normal_(network.labels.weight)
-    grid = torch.tensor([[0, 2, 3, 4, 5, 0], [0, 6, 7, 0, 0, 0]])
-    inputs = Inputs(torch.tensor(LENGTHS), None, grid, None, None, None)
+    grid = np.array([[0, 2, 3, 4, 5, 0], [0, 6, 7, 0, 0, 0]])
+    inputs = Inputs(np.array(LENGTHS), None, grid, None, None, None)
 
     def padded(rows: list[list[int]]) -> Tensor:
         return torch.tensor([row + [-1] * (4 - len(row)) for row in rows])

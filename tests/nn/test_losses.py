@@ -9,9 +9,10 @@ from torch import Tensor
 
 from headspan.inference import Structure
 from headspan.inference.pieces import Piece
-from headspan.nn import piece_scores
-from headspan.nn.tree_scores import TreeScores
+from headspan.nn import span_scores
 from headspan.registries import LOSSES, SCORERS, STRUCTURES
+from headspan.runtime import piece_scores
+from headspan.runtime.tree_scores import TreeScores
 from inference.brute_force import CELLS, LEGAL, Tree, all_trees, spans_of
 
 SIZE = 12
@@ -85,7 +86,7 @@ def case(request: pytest.FixtureRequest) -> Case:
 def test_max_margin(case: Case, by_rows: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if by_rows:
         monkeypatch.setattr(piece_scores, "MOST_DENSE", 0)
-        monkeypatch.setattr(piece_scores, "_ROW_BLOCK", 20)
+        monkeypatch.setattr(span_scores, "_ROW_BLOCK", 20)
 
     def margin(parts: list[Tensor], n: int, gold: Tree) -> Tensor:
         def wrong(tree: Tree) -> int:

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from headspan.inference import Constraints, arc
-from headspan.nn import piece_scores
 from headspan.nn.mean_field import MeanFieldScorer, posterior
-from headspan.nn.tree_scores import TreeScores
 from headspan.registries import STRUCTURES
+from headspan.runtime import piece_scores
+from headspan.runtime.tree_scores import TreeScores
 
 SIZE = 12
 LENGTHS = [5, 1, 3]

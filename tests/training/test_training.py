@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -23,7 +24,6 @@ from headspan.config import (
 from headspan.conllu import Sentence
 from headspan.inference import Constraints
 from headspan.model.parser import Parser
-from headspan.nn.int8 import Int8Linear
 from headspan.nn.pretrained import encoder_table, load_pretrained
 from headspan.registries import STRUCTURES
 from headspan.text import SegmenterSettings, train_segmenter
@@ -213,8 +213,8 @@ def test_an_interrupted_and_resumed_run_is_the_same_run(
     again = Trainer(settings, tmp_path / "cut")
     again.resume()
     again.run()
-    a, b = (Parser.load(tmp_path / name / MODEL).network.state_dict() for name in ("whole", "cut"))
-    assert all(torch.equal(a[name], b[name]) for name in a)
+    a, b = (Parser.load(tmp_path / name / MODEL).network.tensors() for name in ("whole", "cut"))
+    assert all(np.array_equal(a[name], b[name]) for name in a)
     assert losses(tmp_path / "whole") == losses(tmp_path / "cut")
 
 
@@ -430,11 +430,9 @@ learning_rate = 0.005
             check=False, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"},
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
-    one, two = (
-        Parser.load(tmp_path / name / MODEL).network.state_dict() for name in ("one", "two")
-    )
+    one, two = (Parser.load(tmp_path / name / MODEL).network.tensors() for name in ("one", "two"))
     for name in one:
-        torch.testing.assert_close(one[name], two[name], rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(one[name], two[name], rtol=1e-3, atol=1e-4)
     assert losses(tmp_path / "one")[-1]["parse"] == pytest.approx(
         losses(tmp_path / "two")[-1]["parse"], rel=1e-3
     )
@@ -442,12 +440,12 @@ learning_rate = 0.005
 
 def test_an_estimate_leaves_no_trace(treebank: Path, tmp_path: Path) -> None:
     trainer = Trainer(config(treebank), tmp_path / "run")
-    before = {name: t.clone() for name, t in trainer.parser.network.state_dict().items()}
+    before = {name: t.clone() for name, t in trainer.network.state_dict().items()}
     seconds, memory = estimate(trainer)
     assert seconds > 0
     assert memory > 2**26
-    assert all(p.grad is None for p in trainer.parser.network.parameters())
-    for name, tensor in trainer.parser.network.state_dict().items():
+    assert all(p.grad is None for p in trainer.network.parameters())
+    for name, tensor in trainer.network.state_dict().items():
         assert torch.equal(tensor, before[name])
     trainer.run()
     train(config(treebank), tmp_path / "other")
@@ -547,7 +545,7 @@ def test_int8_parses_nearly_the_same_and_is_saved_as_it_was(
     )
     dev = list(conllu.read(treebank / "dev.conllu"))
     exact = parser.parse(dev)
-    monkeypatch.setattr("headspan.nn.int8.is_available", lambda: True)
+    monkeypatch.setattr("headspan.runtime.int8.is_available", lambda: True)
     other = Parser.load(tmp_path / "model").use_int8()
     found = other.parse(dev)
     assert [p.score for p in found] != [p.score for p in exact]
@@ -561,18 +559,26 @@ def test_int8_parses_nearly_the_same_and_is_saved_as_it_was(
     assert [p.score for p in Parser.load(tmp_path / "again").parse(dev)] == [p.score for p in exact]
 
 
+@pytest.mark.parametrize("engine", ["onnx", "torch"])
 def test_a_model_that_is_stored_in_int8_is_computed_in_int8(
-    treebank: Path, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    engine: Any,
+    treebank: Path,
+    tiny_encoder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    settings = config(treebank, model={"encoder": EncoderConfig(name=str(tiny_encoder))})
+    encoder = EncoderConfig(name=str(tiny_encoder))
+    settings = config(treebank, model={"encoder": encoder, "structure": "split"})
+    dev = list(conllu.read(treebank / "dev.conllu"))
     trained = train(settings, tmp_path)
-    monkeypatch.setattr("headspan.nn.int8.is_available", lambda: True)
-    monkeypatch.setattr("headspan.model.saving._LARGE_MATRIX", 100)
+    monkeypatch.setattr("headspan.runtime.int8.is_available", lambda: True)
+    monkeypatch.setattr("headspan.runtime.packing._LARGE_MATRIX", 100)
     trained.save(tmp_path / "small", small=True)
 
     def is_int8(folder: str, **options: Any) -> bool:
-        modules = Parser.load(tmp_path / folder, **options).network.modules()
-        return any(isinstance(module, Int8Linear) for module in modules)
+        parser = Parser.load(tmp_path / folder, engine=engine, **options)
+        exact = Parser.load(tmp_path / folder, engine=engine, int8=False)
+        return [p.score for p in parser.parse(dev)] != [p.score for p in exact.parse(dev)]
 
     assert not is_int8("small")  # the tests' own setting
     monkeypatch.setenv("HEADSPAN_INT8", "1")
@@ -580,7 +586,7 @@ def test_a_model_that_is_stored_in_int8_is_computed_in_int8(
     assert not is_int8("small", int8=False)
     assert not is_int8("model")
     assert is_int8("model", int8=True)
-    monkeypatch.setattr("headspan.nn.int8.is_available", lambda: False)
+    monkeypatch.setattr("headspan.runtime.int8.is_available", lambda: False)
     assert not is_int8("small")
     with pytest.raises(HeadspanError, match="VNNI"):
         Parser.load(tmp_path / "small", int8=True)
@@ -599,14 +605,14 @@ def test_an_encoder_learns_in_bfloat16_and_is_stored_in_float32(
         pytest.skip("this processor has no bfloat16, whatever it says")
     monkeypatch.setattr("headspan.training.checks.is_fast_at_bfloat16", lambda: True)
     trainer = Trainer(settings, tmp_path)
-    inner = trainer.parser.network.inputs.encoder
+    inner = trainer.network.inputs.encoder
     assert inner is not None
     kinds = set()
     layer = inner.encoder.get_submodule("encoder.layer.0.output.dense")
     layer.register_forward_hook(lambda _module, _inputs, output: kinds.add(output.dtype))
     trainer.run()
     assert kinds == {torch.bfloat16, torch.float32}  # of training, and of scoring dev
-    assert {p.dtype for p in trainer.parser.network.parameters()} == {torch.float32}
+    assert {p.dtype for p in trainer.network.parameters()} == {torch.float32}
     exact = Trainer(config(treebank, model={"encoder": encoder}), tmp_path / "float32")
     exact.run()
     assert trainer.state.best > 0.9 * exact.state.best
@@ -621,11 +627,11 @@ def test_parts_of_the_encoder_are_fine_tuned(
         config(treebank, model={"encoder": encoder}, training={"epochs": 1, "word_dropout": 0.3}),
         tmp_path,
     )
-    before = {name: t.clone() for name, t in trainer.parser.network.state_dict().items()}
+    before = {name: t.clone() for name, t in trainer.network.state_dict().items()}
     trainer.run()
     changed = {
         name
-        for name, tensor in trainer.parser.network.state_dict().items()
+        for name, tensor in trainer.network.state_dict().items()
         if not torch.equal(tensor, before[name])
     }
     table = "inputs.encoder.encoder.embeddings.word_embeddings.weight"

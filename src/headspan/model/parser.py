@@ -48,7 +48,6 @@ from headspan.runtime.decoding import (
     Temperatures,
 )
 from headspan.runtime.graph_network import GraphNetwork
-from headspan.runtime.int8 import is_default
 from headspan.text import Segmenter, sentences_from_lines
 from headspan.text.language import LANGUAGES, KnownLanguage
 from headspan.tree import Span
@@ -92,7 +91,6 @@ class Parser:
         segmenter: Segmenter | None = None,
         temperatures: Temperatures = UNCALIBRATED,
         card: str = "",
-        stored_in_int8: bool = False,
     ) -> None:
         self.network = network
         self.config = config
@@ -102,8 +100,6 @@ class Parser:
         self.segmenter = segmenter
         self.temperatures = temperatures
         self.card = card
-        self.stored_in_int8 = stored_in_int8
-        """Whether the weights come from a folder that has matrices in 8-bit integers."""
         self._words_since_tidying = 0
         self._warned: set[str] = set()
 
@@ -545,10 +541,7 @@ class Parser:
         network with ONNX Runtime (`onnx`) or with torch; by default with ONNX Runtime, where it
         can. Runs nothing in the folder and reads nothing outside it; every tensor must fit.
         """
-        parser = load_parser(cls, find_model(name), engine)
-        if int8 is None:
-            int8 = parser.stored_in_int8 and is_default()
-        return parser.use_int8() if int8 else parser
+        return load_parser(cls, find_model(name), int8=int8, engine=engine)
 
     def save_pretrained(self, path: str | os.PathLike[str]) -> None:
         """`save`, under the name that Hugging Face's libraries use."""

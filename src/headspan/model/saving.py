@@ -22,10 +22,12 @@ from headspan.nn.subwords import SubwordTokenizer
 from headspan.plumbing.arrays import read_arrays, write_arrays
 from headspan.plumbing.errors import HeadspanError, first_line, named, naming, shown
 from headspan.plumbing.extras import needed_for
+from headspan.plumbing.memory import give_back
 from headspan.runtime import packing
 from headspan.runtime.bert import BertSizes
 from headspan.runtime.decoding import TEMPERATURES, Engine, Temperatures
 from headspan.runtime.graph_network import GraphNetwork
+from headspan.runtime.int8 import is_default
 from headspan.runtime.network_graph import reason_for_torch
 from headspan.runtime.packing import Array
 from headspan.text import Segmenter
@@ -76,12 +78,17 @@ def save_parser(parser: Parser, path: str | os.PathLike[str], *, small: bool = F
         files.write_checksums(folder)
 
 
-def load_parser(kind: type[_P], folder: Path, engine: EngineName | None = None) -> _P:
-    """A parser of this class from a model folder.
+def load_parser(
+    kind: type[_P],
+    folder: Path,
+    *,
+    int8: bool | None = None,
+    engine: EngineName | None = None,
+) -> _P:
+    """A parser of this class from a model folder; int8 and engine as for `Parser.load`.
 
-    engine: what computes its network; ONNX Runtime by default, where it can. Raises HeadspanError
-    if something is missing or does not fit. Nothing outside the folder is read: no link that leads
-    out of it, no pipe, no device.
+    Raises HeadspanError if something is missing or does not fit. Nothing outside the folder is
+    read: no link that leads out of it, no pipe, no device.
     """
     with naming(str(folder)):
         files.check_checksums(folder)
@@ -107,12 +114,15 @@ def load_parser(kind: type[_P], folder: Path, engine: EngineName | None = None) 
             else:
                 encoder_config = None
             network = _network(config, vocabularies, tokenizer, encoder_config, stored, engine)
+            in_int8 = any(_is_linear_in_int8(name, array) for name, array in stored.items())
+            network.compute_in_int8(in_int8 and is_default() if int8 is None else int8)
             segmenter = None
             if files.has_file(folder, files.SEGMENTER):
                 description = files.read_json(folder, files.SEGMENTER)
                 segmenter = Segmenter.from_state(of_segmenter, description)
             elif of_segmenter:
                 raise HeadspanError("has tensors of a segmenter, but no segmenter.json")
+        give_back()  # what was read is no longer needed
         has_card = files.has_file(folder, files.CARD)
         return kind(
             network,
@@ -123,7 +133,6 @@ def load_parser(kind: type[_P], folder: Path, engine: EngineName | None = None) 
             segmenter=segmenter,
             temperatures=temperatures,
             card=files.read_text(folder, files.CARD) if has_card else "",
-            stored_in_int8=any(_is_linear_in_int8(name, array) for name, array in stored.items()),
         )
 
 
@@ -162,7 +171,7 @@ def _read_weights(folder: Path) -> tuple[dict[str, Array], dict[str, Array]]:
     """The tensors of the network, and those of the segmenter under their own names."""
     network, segmenter = dict[str, Array](), dict[str, Array]()
     for name, array in read_arrays(files.file_in(folder, files.WEIGHTS)).items():
-        if not np.isfinite(array).all():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise HeadspanError(f"the tensor {named(name)} has numbers that are not finite")
         if name.startswith(_SEGMENTER):
             segmenter[name.removeprefix(_SEGMENTER)] = array

@@ -41,17 +41,16 @@ class GraphNetwork:
         sizes: VocabularySizes,
         encoder: BertSizes | None,
         stored: Mapping[str, Array],
-        *,
-        int8: bool = False,
     ) -> None:
         self.model = model
         self.sizes = sizes
         self._stored = stored
         self._encoder = encoder
-        self._int8 = int8
+        self._int8 = False
         self.structure: Structure = STRUCTURES[model.structure]
         self._network = Session(self.graph)
         self._relations = Session(lambda: relation_graph(stored))
+        self.graph()  # which checks that the weights fit
 
     def graph(self) -> Graph:
         """The network up to the scores of pieces."""

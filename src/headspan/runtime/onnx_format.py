@@ -7,7 +7,7 @@ its wire type) and a value; that is all there is to write. Reading is onnxruntim
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -18,6 +18,7 @@ OPSET = 21
 """The version of ONNX's operators."""
 _IR_VERSION = 10
 _VARINT, _BYTES, _FLOAT = 0, 2, 5  # wire types
+_EXTERNAL = 1  # the place of a constant
 _FLOAT_VALUE, _INT_VALUE, _STRING_VALUE, _INTS_VALUE = 1, 2, 3, 7  # types of attributes
 
 Kind: TypeAlias = Literal["float32", "uint8", "int8", "int32", "int64"]
@@ -105,12 +106,15 @@ class Graph:
             )
         )
 
-    def to_bytes(self) -> bytes:
-        """The whole model."""
+    def to_bytes(self, *, outside: Collection[str] = ()) -> bytes:
+        """The whole model, except for the values of constants that are given another way."""
         graph = [
             *(_block(1, node) for node in self.nodes),
             _text(2, self.name),
-            *(_block(5, _tensor(*pair)) for pair in self.constants.items()),
+            *(
+                _block(5, _tensor(name, array, outside=name in outside))
+                for name, array in self.constants.items()
+            ),
             *(_block(11, _value(value)) for value in self.inputs),
             *(_block(12, _value(value)) for value in self.outputs),
         ]
@@ -137,15 +141,11 @@ def _attribute(name: str, value: Any) -> bytes:
     return _text(1, name) + content
 
 
-def _tensor(name: str, array: NDArray[Any]) -> bytes:
-    return b"".join(
-        [
-            _numbers(1, array.shape),
-            _number(2, _TYPES[array.dtype.name]),
-            _text(8, name),
-            _block(9, array.tobytes()),
-        ]
-    )
+def _tensor(name: str, array: NDArray[Any], *, outside: bool) -> bytes:
+    about = _numbers(1, array.shape) + _number(2, _TYPES[array.dtype.name]) + _text(8, name)
+    if outside:
+        return about + _block(13, _text(1, "location") + _text(2, name)) + _number(14, _EXTERNAL)
+    return about + _block(9, array.tobytes())
 
 
 def _value(value: Value) -> bytes:

@@ -13,31 +13,28 @@ from headspan.runtime.onnx_format import Graph
 
 Arrays = dict[str, NDArray[Any]]
 _ERRORS_ONLY = 3
+_LARGE = 1 << 22  # bytes
 
 
 class Session:
     """A graph, ready to run; may be shared among threads.
 
-    It is made again for another number of threads, and in a forked process, which has no threads
-    but one and would wait forever for the others.
+    It is made when it is first run; again for another number of threads; and again in a forked
+    process, which has no threads but one and would wait forever for the others.
     """
 
     def __init__(self, make: Callable[[], Graph]) -> None:
         self._make = make
-        self._made_for = _circumstances()
-        self._session = _session(make())
+        self._ready: tuple[Any, object] = None, None
 
     def run(self, inputs: Mapping[str, NDArray[Any]]) -> Arrays:
         """The outputs by their names."""
-        if self._made_for != _circumstances():
-            self._session, self._made_for = _session(self._make()), _circumstances()
-        session = self._session
+        session, made_for = self._ready
+        if made_for != (now := (os.getpid(), threads())):
+            session = _session(self._make())
+            self._ready = session, now
         names = [output.name for output in session.get_outputs()]
         return dict(zip(names, session.run(names, inputs), strict=True))
-
-
-def _circumstances() -> tuple[int, int]:
-    return os.getpid(), threads()
 
 
 def _session(graph: Graph) -> Any:
@@ -51,6 +48,10 @@ def _session(graph: Graph) -> Any:
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     # shapes differ from batch to batch, and an arena would keep memory for the largest
     options.enable_cpu_mem_arena = False
+    # tables are used as they are: no copies
+    tables = {name: array for name, array in graph.constants.items() if array.nbytes >= _LARGE}
+    values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in tables.values()]
+    options.add_external_initializers(list(tables), values)
     return onnxruntime.InferenceSession(
-        graph.to_bytes(), options, providers=["CPUExecutionProvider"]
+        graph.to_bytes(outside=tables), options, providers=["CPUExecutionProvider"]
     )
