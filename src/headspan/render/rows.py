@@ -10,7 +10,7 @@ from headspan.render.drawable import Drawable
 WIDTH = 1000.0
 """The width of a drawing, in pixels, unless it is chosen: wider ones continue in another row."""
 
-_FULL = 0.75  # the least share of the words that fit in a row which it gets
+_FULL = 0.8  # the least share of the words that fit in a row which it gets
 _UGLY = 100  # the penalty of a break that a typesetter would avoid
 _FEW = 3  # so few words do not make a last row
 
