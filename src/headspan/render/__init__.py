@@ -1,6 +1,6 @@
 """Draw trees in a terminal and as SVG, from any object with the columns of a Sentence."""
 
-from headspan.render.arcs import arcs_drawing
+from headspan.render.arcs import NAMES, arcs_drawing
 from headspan.render.drawable import Drawable, View, confidences
 from headspan.render.rows import WIDTH
 from headspan.render.spans import spans_drawing
@@ -27,6 +27,7 @@ def arcs_svg(
     sentence: Drawable,
     *,
     other: Drawable | None = None,
+    names: tuple[str, str] = NAMES,
     styled: bool = True,
     width: float = WIDTH,
     compact: bool = False,
@@ -37,12 +38,13 @@ def arcs_svg(
     arcs. A word without a head has no arc.
 
     other: another tree over the same words; arcs that differ are drawn dashed below the words.
+    names: those of the two trees in the legend.
     styled: False omits the `stylesheet()`, for pages that include it themselves.
     width: of the drawing, in pixels; a longer sentence continues in another row, and arcs between
     rows at their margins. `math.inf` draws a single row.
     compact: leave out the tags, and draw words and arcs closer together.
     """
-    drawing = arcs_drawing(sentence, other=other, width=width, compact=compact)
+    drawing = arcs_drawing(sentence, other=other, names=names, width=width, compact=compact)
     return to_svg(drawing, styled=styled)
 
 

@@ -25,10 +25,13 @@ _TIP = 6.5  # the length of an arrowhead
 _ABOVE, _BELOW = 4.5, 13.0  # from a line to the baseline of the label above or below it
 _LABEL = 16.0  # the height of a label
 
+NAMES = "the first", "the other"
+"""The names of two trees that are compared."""
+
 _MEANINGS = {
     "arc": "in both trees",
-    "first": "only in the first",
-    "other": "only in the other",
+    "first": "only in {}",
+    "other": "only in {}",
     "crossing": "not projective",
     "sure0": "less than 50% sure",
     "sure1": "50 to 75% sure",
@@ -42,6 +45,7 @@ def arcs_drawing(
     sentence: Drawable,
     *,
     other: Drawable | None = None,
+    names: tuple[str, str] = NAMES,
     width: float = WIDTH,
     compact: bool = False,
 ) -> Drawing:
@@ -49,7 +53,8 @@ def arcs_drawing(
 
     If that is wider than `width`, it continues in another row. An arc between two rows leaves that
     of its head at the margin and enters that of its dependent at the margin, where its label names
-    the head. compact: leave out the tags, and draw words and arcs closer together.
+    the head. names: those of the two trees in the legend. compact: leave out the tags, and draw
+    words and arcs closer together.
     """
     _check_same_words(sentence, other)
     check_drawn(len(sentence.forms))
@@ -59,25 +64,26 @@ def arcs_drawing(
     spacing = _COMPACT if compact else _NORMAL
     words = word_row(sentence, tags=not compact)
     rows = arc_rows(trees, words, spacing, width)
-    legend = Legend(_legend(trees, other is not None), margin=MARGIN, width=width)
+    legend = Legend(_legend(trees, names, other is not None), margin=MARGIN, width=width)
     right = max(legend.right + MARGIN, *(row.width for row in rows))
     if len(rows) > 1:
         right = max(right, width)
     rows = [replace(row, middles=(*row.middles[:-1], right - EDGE)) for row in rows]
-    tops, bottom = [], MARGIN - spacing.rows
+    tops, bottoms, end = [], [], MARGIN - spacing.rows
     for row in rows:
         above, *below = (_height(placement, spacing) for placement in row.placements)
-        tops.append(bottom + spacing.rows + above)
-        bottom = tops[-1] + words.height + sum(below)
+        tops.append(end + spacing.rows + above)
+        bottoms.append(tops[-1] + words.height(row.first, row.last))
+        end = bottoms[-1] + sum(below)
     parts = list(_arcs(trees[0], rows, tops, spacing))
     if other is not None:
-        parts += _arcs(trees[1], rows, [top + words.height for top in tops], spacing, below=True)
+        parts += _arcs(trees[1], rows, bottoms, spacing, below=True)
     for row, top in zip(rows, tops, strict=True):
         parts += words.parts(row.words, top)
-    parts += legend.parts(bottom)
+    parts += legend.parts(end)
     return Drawing(
         right,
-        bottom + legend.height + MARGIN,
+        end + legend.height + MARGIN,
         visible(sentence.text) or "No words",
         _description(trees, len(sentence.forms)),
         tuple(parts),
@@ -202,11 +208,13 @@ def _line(tree: ArcTree, k: int, *points: tuple[float, float]) -> Path:
     return line(*points, radius=_CORNER, role=f"line {kind}", width=width)
 
 
-def _legend(trees: Sequence[ArcTree], compared: bool) -> list[tuple[str, str]]:
+def _legend(
+    trees: Sequence[ArcTree], names: tuple[str, str], compared: bool
+) -> list[tuple[str, str]]:
     """Return the roles and meanings of the colours that occur, if they have a meaning."""
     kinds = {kind for tree in trees for kind in tree.kinds.values()}
     return [
-        (f"line {kind}", meaning)
+        (f"line {kind}", meaning.format(names[kind == "other"]))
         for kind, meaning in _MEANINGS.items()
         if kind in kinds and (compared or kind != "arc")
     ]

@@ -29,10 +29,10 @@ class WordRow:
     widths: tuple[float, ...]
     tagged: bool
 
-    @property
-    def height(self) -> float:
-        tokens = _TOKEN if self.sentence.multiwords else 0.0
-        return _FORM + _TAG * self.tagged + tokens + _END
+    def height(self, first: int, last: int) -> float:
+        """Return the height of a row with the words first+1 … last."""
+        tokens = any(t.first <= last and t.last > first for t in self.sentence.multiwords)
+        return _FORM + _TAG * self.tagged + _TOKEN * tokens + _END
 
     def parts(self, middles: Mapping[int, float], top: float) -> Iterator[Group]:
         """Draw some of the words, given the middle of each and the top of their row."""

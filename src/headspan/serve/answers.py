@@ -93,11 +93,9 @@ def _add_drawings(answer: dict[str, Any], parse: Parse, request: ParseRequest) -
 def _drawn(
     drawable: Drawable, sentence: Sentence, other: Sentence | None, request: ParseRequest
 ) -> dict[str, Any]:
-    width, compact = request.width, request.compact
-    return {
-        "conllu": conllu.to_text([sentence]),
-        "drawing": {
-            "arcs": arcs_svg(drawable, other=other, styled=False, width=width, compact=compact),
-            "spans": spans_svg(drawable, styled=False, width=width),
-        },
-    }
+    arcs = arcs_svg(
+        drawable, other=other, names=("this tree", "the best tree"),
+        styled=False, width=request.width, compact=request.compact,
+    )  # fmt: skip
+    spans = spans_svg(drawable, styled=False, width=request.width)
+    return {"conllu": conllu.to_text([sentence]), "drawing": {"arcs": arcs, "spans": spans}}

@@ -99,7 +99,7 @@ function fail(message) {
     answer = null;
     show();
   }
-  say(message, "problem");
+  say(message[0].toUpperCase() + message.slice(1), "problem");
   return false;
 }
 
