@@ -494,6 +494,7 @@ CONFIDENT = Parse.of(example("figure1"), head_confidences=CONFIDENCES)
 PICTURES = {
     "docs/figures/arcs.svg": lambda: arcs_svg(example("figure1")),
     "docs/figures/spans.svg": lambda: spans_svg(example("figure1")),
+    "docs/figures/rows.svg": lambda: arcs_svg(example("figure1"), width=420),
     "docs/figures/compared.svg": lambda: arcs_svg(example("gold", 1), other=example("system", 1)),
     "docs/figures/confidences.svg": lambda: arcs_svg(CONFIDENT),
     "tests/golden/hearing-arcs.svg": lambda: arcs_svg(
