@@ -571,6 +571,19 @@ def test_an_error_disappears_when_the_text_changes(context: BrowserContext, addr
     expect(page.locator("#status.problem")).to_have_count(0, timeout=300)
 
 
+def test_a_long_text_waits_for_the_button(context: BrowserContext, address: str) -> None:
+    page = opened(context, address)
+    expect(page.locator("#drawing .word")).to_have_count(9)
+    page.route("**/parse", lambda route: None)
+    page.locator("#text").fill("dog" * 1_500)
+    expect(status(page)).to_have_text("Press Enter or Parse.")
+    page.wait_for_timeout(600)
+    expect(status(page)).to_have_text("Press Enter or Parse.")
+    assert page.locator("#result").evaluate("e => e.inert")  # the tree of another text
+    page.locator("#text").press("Enter")
+    expect(status(page)).to_have_text("Parsing …")
+
+
 def test_the_page_says_that_it_waits(context: BrowserContext, address: str) -> None:
     page = context.new_page()
     held: list[Route] = []

@@ -8,14 +8,17 @@ export function save(name, content, type) {
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
-// A PNG of an SVG, with twice as many pixels, in light colours.
+const LONGEST_SIDE = 16_000; // pixels that every browser can draw
+
+// A PNG of an SVG, with twice as many pixels unless that is too large, in light colours.
 export async function toPng(svg) {
   const address = URL.createObjectURL(new Blob([svg.replace("<svg ", '<svg data-theme="light" ')], { type: "image/svg+xml" }));
   try {
     const image = new Image();
     image.src = address;
     await image.decode();
-    const canvas = element("canvas", { width: 2 * image.naturalWidth, height: 2 * image.naturalHeight });
+    const scale = Math.min(2, LONGEST_SIDE / Math.max(image.naturalWidth, image.naturalHeight));
+    const canvas = element("canvas", { width: scale * image.naturalWidth, height: scale * image.naturalHeight });
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
     return await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
   } finally {

@@ -104,8 +104,9 @@ function fail(message) {
 }
 
 function fresh() {
+  const older = Boolean(answer) && answer.text !== state.text; // a new text is not asked for yet
   at("result").classList.remove("stale");
-  at("result").inert = at("overview").inert = false;
+  at("result").inert = at("overview").inert = older;
   document.querySelector("main").removeAttribute("aria-busy");
 }
 
