@@ -2,6 +2,7 @@
 
 import struct
 import sys
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -84,10 +85,25 @@ def test_a_png_has_twice_the_size_and_letters_in_place(
 def test_a_png_of_a_long_sentence_is_as_large_as_possible(tmp_path: Path) -> None:
     n = 600
     long = Sentence.from_words(["incomprehensibilities"] * n, heads=[0] + [1] * (n - 1))
-    drawing = picture(long, view="spans")
+    drawing = picture(long, view="spans", width=inf)
     assert drawing.width > 65_000
     save([drawing], tmp_path / "long.png")
     assert size((tmp_path / "long.png").read_bytes())[0] == pytest.approx(65_000, abs=1)
+
+
+def test_a_png_of_a_long_sentence_is_wrapped(tmp_path: Path) -> None:
+    n = 66
+    tree = Sentence.from_words(["sentences"] * n, heads=[0, *range(1, n)], deprels=["nmod"] * n)
+    conllu.write([tree], tmp_path / "long.conllu")
+    for view in ("arcs", "spans", "both"):
+        out = tmp_path / f"{view}.png"
+        draw(tmp_path / "long.conllu", "-o", out, "--view", view)
+        assert size(out.read_bytes())[0] == pytest.approx(2000, abs=1)
+    draw(tmp_path / "long.conllu", "-o", tmp_path / "narrow.png", "--width", "400")
+    assert size((tmp_path / "narrow.png").read_bytes())[0] == pytest.approx(800, abs=1)
+    draw(tmp_path / "long.conllu", "-o", tmp_path / "one-row.png", "--width", "100000")
+    width, height = size((tmp_path / "one-row.png").read_bytes())
+    assert width > 10 * height
 
 
 def test_a_pdf_has_one_page_per_sentence(gold: list[Sentence], tmp_path: Path) -> None:
@@ -128,6 +144,7 @@ def test_svg_needs_no_matplotlib_and_pdf_says_how_to_install_it(
         (["-o", "x.svg", "--sentence", "3"], "gold.conllu: there is no sentence 3; found 2 sentences"),
         (["--sentence", "nobody"], "gold.conllu: there is no sentence nobody; found 2 sentences"),
         (["--with", str(SYSTEM)], "--with needs -o OUT"),
+        (["--width", "400"], "--width needs -o OUT"),
         (["-o", "x.html", "--with", str(SYSTEM), "--view", "spans"], "--with compares arcs"),
         (["-o", "x.html", "--with", str(ROOT / "examples" / "figure1.conllu")], "gold.conllu: sentence 1: the two trees have different words: word 1 is 'A' and 'An'"),
         (["-o", "x.html", "--with", "short.conllu"], "gold.conllu: sentence 2: there is no such sentence in short.conllu"),

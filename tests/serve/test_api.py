@@ -151,6 +151,28 @@ def test_drawings_show_the_trees_and_escape_markup(client: TestClient) -> None:
         assert tree["drawing"]["arcs"].startswith("<svg")
         assert "&lt;b&gt;" in tree["drawing"]["arcs"]
         assert "<b>" not in tree["drawing"]["arcs"]
+
+
+def test_drawings_have_the_width_and_the_density_that_are_asked_for(client: TestClient) -> None:
+    words = ["the", "dog", "sees", "a", "cat"] * 6
+    for width in (300, 800):
+        (answered,) = ask(client, words=[words], draw=1, best=2, width=width)
+        for tree in (answered, *answered["best"]):
+            for view in ("arcs", "spans"):
+                assert f'width="{width}"' in tree["drawing"][view].partition(">")[0]
+    (answered,) = ask(client, conllu=CONLLU, draw=1)
+    (compact,) = ask(client, conllu=CONLLU, draw=1, compact=True)
+    assert 'class="tag"' in answered["drawing"]["arcs"]
+    assert 'class="tag"' not in compact["drawing"]["arcs"]
+    assert "greater than or equal to 200" in refused(client, 422, words=[["a"]], draw=1, width=1)
+
+
+def test_other_trees_are_compared_with_the_one_that_is_shown(client: TestClient) -> None:
+    (answered,) = ask(client, words=[["the", "dog", "sees", "a", "cat"]], draw=1, best=3)
+    shown = answered["heads"], answered["relations"]
+    for tree in answered["best"]:
+        compared = "only in the best tree" in tree["drawing"]["arcs"]
+        assert compared == ((tree["heads"], tree["relations"]) != shown)
         (sentence,) = conllu.parse(tree["conllu"])
         assert list(sentence.heads) == tree["heads"]
 

@@ -20,7 +20,7 @@ from headspan.cli.tree_text import tree_text
 from headspan.conllu import Sentence
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.files import input_name
-from headspan.render import View, draw_spans
+from headspan.render import WIDTH, View, draw_spans
 from headspan.tree import NotProjective
 
 if TYPE_CHECKING:
@@ -66,6 +66,14 @@ def draw(
             help="File with other trees over the same words; arcs that differ are marked.",
         ),
     ] = None,
+    width: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="PIXELS",
+            help="Width of a picture; longer sentences continue in another row. Default: 1000.",
+        ),
+    ] = None,
     model: Model = "en",
     text: AsText = False,
     force: Force = False,
@@ -78,6 +86,8 @@ def draw(
     """
     if output is None and other is not None:
         raise HeadspanError("--with needs -o OUT: the terminal shows only one tree")
+    if output is None and width is not None:
+        raise HeadspanError("--width needs -o OUT: the terminal has its own width")
     if other is not None and view == "spans":
         raise HeadspanError("--with compares arcs; expected --view arcs or --view both")
     inputs = Inputs([source], text=text)
@@ -90,7 +100,8 @@ def draw(
         others = None
         if other is not None:
             others = _Trees(input_name(other), opened.enter_context(conllu.read(other)))
-        _save(_drawings(trees, sentence, view or "arcs", others), output, force=force)
+        drawings = _drawings(trees, sentence, view or "arcs", others, width or WIDTH)
+        _save(drawings, output, force=force)
 
 
 def _save(drawings: Iterator[Drawing], output: str, *, force: bool) -> None:
@@ -128,7 +139,7 @@ def _in_terminal(trees: _Trees, which: str | None, view: View) -> None:
 
 
 def _drawings(
-    trees: _Trees, which: str | None, view: View, others: _Trees | None
+    trees: _Trees, which: str | None, view: View, others: _Trees | None, width: float
 ) -> Iterator[Drawing]:
     from headspan.render.pictures import picture
 
@@ -136,7 +147,7 @@ def _drawings(
     if others is None:
         for place, sentence in sentences:
             with _naming(place):
-                drawing = picture(sentence, view=view)
+                drawing = picture(sentence, view=view, width=width)
             yield drawing
         return
     for first, second in zip_longest(sentences, _chosen(others, which)):
@@ -144,7 +155,7 @@ def _drawings(
             place, lacking = (second[0], trees.name) if first is None else (first[0], others.name)
             raise HeadspanError(f"{place}: there is no such sentence in {lacking}")
         with _naming(first[0]):
-            drawing = picture(first[1], view=view, other=second[1])
+            drawing = picture(first[1], view=view, other=second[1], width=width)
         yield drawing
 
 

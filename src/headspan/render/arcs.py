@@ -3,100 +3,89 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.limits import check_drawn
+from headspan.render.arc_rows import EDGE, MARGIN, ArcRow, ArcTree, Spacing, arc_rows
 from headspan.render.drawable import Drawable, confidences
-from headspan.render.placement import PlacedArc, Placement, place, spread
-from headspan.render.shapes import Drawing, Group, Text, data, line, polygon
+from headspan.render.placement import Placement
+from headspan.render.rows import WIDTH
+from headspan.render.shapes import Drawing, Group, Path, Shape, Text, data, line, polygon
 from headspan.render.style import step
 from headspan.render.widths import visible
-from headspan.render.words import legend, legend_width, measured, word_row
+from headspan.render.words import Legend, word_row
 from headspan.tree import TreeError, nonprojective_arcs
 
-_LEVEL = 19.0  # between two levels
+_NORMAL = Spacing(words=16.0, levels=19.0, rows=14.0)
+_COMPACT = Spacing(words=9.0, levels=16.0, rows=8.0)
 _FIRST = 20.0  # from the words to the lowest level
 _CORNER = 7.0
 _TIP = 6.5  # the length of an arrowhead
-_MARGIN = 16.0
-_GAP = 16.0  # between words, at least
-_LEGEND = 22.0
 _ABOVE, _BELOW = 4.5, 13.0  # from a line to the baseline of the label above or below it
 _LABEL = 16.0  # the height of a label
 
+NAMES = "the first", "the other"
+"""The names of two trees that are compared."""
+
 _MEANINGS = {
     "arc": "in both trees",
-    "first": "only in the first",
-    "other": "only in the other",
+    "first": "only in {}",
+    "other": "only in {}",
     "crossing": "not projective",
-    "sure0": "below 50%",
-    "sure1": "from 50%",
-    "sure2": "from 75%",
-    "sure3": "from 90%",
-    "sure4": "from 99%",
+    "sure0": "less than 50% sure",
+    "sure1": "50 to 75% sure",
+    "sure2": "75 to 90% sure",
+    "sure3": "90 to 99% sure",
+    "sure4": "at least 99% sure",
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Tree:
-    """The arcs of a sentence that are drawn on one side of the words."""
+def arcs_drawing(
+    sentence: Drawable,
+    *,
+    other: Drawable | None = None,
+    names: tuple[str, str] = NAMES,
+    width: float = WIDTH,
+    compact: bool = False,
+) -> Drawing:
+    """Draw the arcs of a sentence above its words, and the differing arcs of `other` below them.
 
-    sentence: Drawable
-    kinds: dict[int, str]
-    """The kind of arc of each dependent whose arc is drawn."""
-    confidences: list[float | None]
-    crossing: set[int]
-    """The dependents of non-projective arcs."""
-
-    def arcs(self) -> list[PlacedArc]:
-        heads, deprels = self.sentence.heads, self.sentence.deprels
-        return [
-            PlacedArc(heads[k - 1], k, measured(deprels[k - 1], f"label {kind}"))
-            for k, kind in self.kinds.items()
-        ]
-
-    def title(self, k: int) -> str:
-        """Describe an arc in words."""
-        head, deprel = self.sentence.heads[k - 1], self.sentence.deprels[k - 1]
-        forms = self.sentence.forms
-        above = f"under {forms[head - 1]}" if head else "at the top"
-        relation = f" as {deprel}" if head and deprel != "_" else ""
-        confidence = self.confidences[k - 1]
-        sure = f", {confidence:.0%} sure" if confidence is not None else ""
-        crossing = ", not projective" if k in self.crossing else ""
-        return visible(f"{forms[k - 1]} {above}{relation}{sure}{crossing}")
-
-
-def arcs_drawing(sentence: Drawable, *, other: Drawable | None = None) -> Drawing:
-    """Draw the arcs of a sentence above its words, and the differing arcs of `other` below them."""
+    If that is wider than `width`, it continues in another row. An arc between two rows leaves that
+    of its head at the margin and enters that of its dependent at the margin, where its label names
+    the head. names: those of the two trees in the legend. compact: leave out the tags, and draw
+    words and arcs closer together.
+    """
     _check_same_words(sentence, other)
-    n = len(sentence.forms)
-    check_drawn(n)
+    check_drawn(len(sentence.forms))
     trees = [_tree(sentence, other, "first")]
     if other is not None:
         trees.append(_tree(other, sentence, "other", differences_only=True))
-    placements = [place(tree.arcs(), n) for tree in trees]
-    row = word_row(sentence)
-    least = (placement.widths(n) for placement in placements)
-    widths = [max(each) for each in zip(row.widths, *least, strict=True)]
-    middles = spread(widths, placements, margin=_MARGIN, gap=_GAP)
-    above, *below = (_height(placement) for placement in placements)
-    top = _MARGIN + above
-    bottom = top + row.height
-    entries = _legend(trees, other is not None)
-    right = middles[-1] + widths[-1] / 2 if n else 0.0
-    height = bottom + sum(below) + _LEGEND * bool(entries)
-    parts = list(_arcs(trees[0], placements[0], middles, top, -1))
+    spacing = _COMPACT if compact else _NORMAL
+    words = word_row(sentence, tags=not compact)
+    rows = arc_rows(trees, words, spacing, width)
+    legend = Legend(_legend(trees, names, other is not None), margin=MARGIN, width=width)
+    right = max(legend.right + MARGIN, *(row.width for row in rows))
+    if len(rows) > 1:
+        right = max(right, width)
+    rows = [replace(row, middles=(*row.middles[:-1], right - EDGE)) for row in rows]
+    tops, bottoms, end = [], [], MARGIN - spacing.rows
+    for row in rows:
+        above, *below = (_height(placement, spacing) for placement in row.placements)
+        tops.append(end + spacing.rows + above)
+        bottoms.append(tops[-1] + words.height(row.first, row.last))
+        end = bottoms[-1] + sum(below)
+    parts = list(_arcs(trees[0], rows, tops, spacing))
     if other is not None:
-        parts += _arcs(trees[1], placements[1], middles, bottom, 1)
-    parts += row.parts(middles, top)
-    parts += legend(entries, _MARGIN, height)
+        parts += _arcs(trees[1], rows, bottoms, spacing, below=True)
+    for row, top in zip(rows, tops, strict=True):
+        parts += words.parts(row.words, top)
+    parts += legend.parts(end)
     return Drawing(
-        max(right, _MARGIN + legend_width(entries)) + _MARGIN,
-        height + _MARGIN,
+        right,
+        end + legend.height + MARGIN,
         visible(sentence.text) or "No words",
-        _description(trees, n),
+        _description(trees, len(sentence.forms)),
         tuple(parts),
     )
 
@@ -116,7 +105,7 @@ def _check_same_words(sentence: Drawable, other: Drawable | None) -> None:
 
 def _tree(
     sentence: Drawable, other: Drawable | None, differing: str, *, differences_only: bool = False
-) -> _Tree:
+) -> ArcTree:
     try:
         crossing = {k for _, k in nonprojective_arcs(sentence.heads)}
     except TreeError:  # missing heads or a cycle; the arcs that there are can still be drawn
@@ -136,60 +125,102 @@ def _tree(
             kinds[k] = f"sure{step(confidence)}"
         else:
             kinds[k] = "crossing" if k in crossing else "arc"
-    return _Tree(sentence, kinds, probabilities, crossing)
+    dependents: dict[int, list[int]] = {}
+    for k in kinds:
+        dependents.setdefault(sentence.heads[k - 1], []).append(k)
+    return ArcTree(sentence, kinds, probabilities, crossing, dependents)
 
 
-def _height(placement: Placement) -> float:
+def _height(placement: Placement, spacing: Spacing) -> float:
     """Return the height of the arcs on their side of the words."""
-    return _FIRST + _LEVEL * (placement.levels - 1) + _LABEL if placement.arcs else 0.0
+    if not placement.arcs:
+        return 0.0
+    return _FIRST + spacing.levels * (placement.levels - 1) + _LABEL
 
 
 def _arcs(
-    tree: _Tree, placement: Placement, middles: Sequence[float], base: float, side: int
+    tree: ArcTree,
+    rows: Sequence[ArcRow],
+    bases: Sequence[float],
+    spacing: Spacing,
+    *,
+    below: bool = False,
 ) -> Iterator[Group]:
-    """Draw the arcs above `base` (side −1) or below it (1), the outermost first."""
-    for placed in sorted(placement.arcs, key=lambda placed: -placed.level):
-        k = placed.arc.dependent
-        y = base + side * (_FIRST + _LEVEL * (placed.level - 1))
-        kind = tree.kinds[k]
-        start, end = (placement.x(port, middles) for port in (placed.start, placed.end))
+    """Draw the arcs of a tree above the bases of the rows, or below them; the outermost first."""
+    on = {k: (row, base) for row, base in zip(rows, bases, strict=True) for k in row.words}
+    heads = tree.sentence.heads
+    levels = {k: on[k][0].segment(below, heads[k - 1], k).level for k in tree.kinds}
+    for k in sorted(tree.kinds, key=lambda k: -levels[k]):
+        shapes = list(_entering(tree, k, *on[k], spacing, below=below))
+        head = heads[k - 1]
+        if head and not on[k][0].has(head):
+            shapes.append(_leaving(tree, k, *on[head], spacing, below=below))
+        values = data(head=head, dependent=k)
         confidence = tree.confidences[k - 1]
-        width = None
-        if kind.startswith("sure") and confidence is not None:
-            width = 0.9 + 1.1 * confidence
-        neck = base + side * (_TIP - 1)
-        corners = [(start, base), (start, y), (end, y)] if placed.arc.head else [(end, y)]
-        path = line(*corners, (end, neck), radius=_CORNER, role=f"line {kind}", width=width)
-        tip = polygon(
-            (end, base), (end - 3.4, base + side * _TIP), (end + 3.4, base + side * _TIP),
-            role=f"tip {kind}",
-        )  # fmt: skip
-        baseline = y - _ABOVE if side < 0 else y + _BELOW
-        label = Text(
-            placement.label_x(placed, middles),
-            baseline,
-            visible(tree.sentence.deprels[k - 1]),
-            f"label {kind}",
-        )
-        values = data(head=placed.arc.head, dependent=k)
         if confidence is not None:
             values += data(confidence=f"{confidence:.4f}")
         crossing = " crossing" if k in tree.crossing else ""
-        other = " other" if side > 0 else ""
-        yield Group(f"arc{crossing}{other}", values, tree.title(k), (path, tip, label))
+        other = " other" if below else ""
+        yield Group(f"arc{crossing}{other}", values, tree.title(k), tuple(shapes))
 
 
-def _legend(trees: Sequence[_Tree], compared: bool) -> list[tuple[str, str]]:
+def _entering(
+    tree: ArcTree, k: int, row: ArcRow, base: float, spacing: Spacing, *, below: bool
+) -> Iterator[Shape]:
+    """Draw an arc in the row of its dependent: from its head or the margin."""
+    head, kind = tree.sentence.heads[k - 1], tree.kinds[k]
+    part = row.segment(below, head, k)
+    y = _y(base, part.level, spacing, below=below)
+    side = 1 if below else -1
+    start = (
+        [(part.start, base), (part.start, y)] if row.has(head) else [(part.start, y)] * bool(head)
+    )
+    yield _line(tree, k, *start, (part.end, y), (part.end, base + side * (_TIP - 1)))
+    tip = base + side * _TIP
+    yield polygon(
+        (part.end, base), (part.end - 3.4, tip), (part.end + 3.4, tip), role=f"tip {kind}"
+    )
+    from_margin = head > 0 and not row.has(head)
+    baseline = y + _BELOW if below else y - _ABOVE
+    yield Text(part.label, baseline, tree.label(k, from_margin=from_margin), f"label {kind}")
+
+
+def _leaving(
+    tree: ArcTree, k: int, row: ArcRow, base: float, spacing: Spacing, *, below: bool
+) -> Path:
+    """Draw an arc in the row of its head, up to the margin behind which its dependent is."""
+    part = row.segment(below, tree.sentence.heads[k - 1], k)
+    y = _y(base, part.level, spacing, below=below)
+    return _line(tree, k, (part.start, base), (part.start, y), (part.end, y))
+
+
+def _y(base: float, level: int, spacing: Spacing, *, below: bool) -> float:
+    """Return the height of a level."""
+    distance = _FIRST + spacing.levels * (level - 1)
+    return base + distance if below else base - distance
+
+
+def _line(tree: ArcTree, k: int, *points: tuple[float, float]) -> Path:
+    """Draw a line of an arc; the surer the parser is of it, the thicker."""
+    kind, confidence, width = tree.kinds[k], tree.confidences[k - 1], None
+    if kind.startswith("sure") and confidence is not None:
+        width = 0.9 + 1.1 * confidence
+    return line(*points, radius=_CORNER, role=f"line {kind}", width=width)
+
+
+def _legend(
+    trees: Sequence[ArcTree], names: tuple[str, str], compared: bool
+) -> list[tuple[str, str]]:
     """Return the roles and meanings of the colours that occur, if they have a meaning."""
     kinds = {kind for tree in trees for kind in tree.kinds.values()}
     return [
-        (f"line {kind}", meaning)
+        (f"line {kind}", meaning.format(names[kind == "other"]))
         for kind, meaning in _MEANINGS.items()
         if kind in kinds and (compared or kind != "arc")
     ]
 
 
-def _description(trees: Sequence[_Tree], n: int) -> str:
+def _description(trees: Sequence[ArcTree], n: int) -> str:
     first, *others = trees
     words = f"{n} word" + "s" * (n != 1)
     sentences = [f"Dependency tree over {words}."]

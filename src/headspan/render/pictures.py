@@ -14,6 +14,7 @@ from headspan.render import raster
 from headspan.render.arcs import arcs_drawing
 from headspan.render.drawable import Drawable, View
 from headspan.render.page import html_page
+from headspan.render.rows import WIDTH
 from headspan.render.shapes import Drawing, stacked
 from headspan.render.spans import spans_drawing
 from headspan.render.svg import to_svg
@@ -21,16 +22,23 @@ from headspan.render.svg import to_svg
 _ONE, _MANY = (".svg", ".png"), (".html", ".pdf")
 
 
-def picture(sentence: Drawable, *, view: View = "arcs", other: Drawable | None = None) -> Drawing:
+def picture(
+    sentence: Drawable,
+    *,
+    view: View = "arcs",
+    other: Drawable | None = None,
+    width: float = WIDTH,
+) -> Drawing:
     """Draw a sentence's arcs, its headed spans, or both, one below the other.
 
-    other: another tree over the same words, to compare the arcs with.
+    other: another tree over the same words, to compare the arcs with. width: that of the drawing,
+    in pixels; a longer sentence continues in another row.
     """
     drawings = []
     if view != "spans":
-        drawings.append(arcs_drawing(sentence, other=other))
+        drawings.append(arcs_drawing(sentence, other=other, width=width))
     if view != "arcs":
-        drawings.append(spans_drawing(sentence))
+        drawings.append(spans_drawing(sentence, width=width))
     return replace(stacked(drawings), name=sentence.sent_id or "")
 
 

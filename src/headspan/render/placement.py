@@ -9,7 +9,7 @@ other arcs that cross it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import NamedTuple, TypeAlias
@@ -31,6 +31,8 @@ class PlacedArc(NamedTuple):
     dependent: int
     label: float
     """The width of its label."""
+    source: int = 0
+    """Arcs from the margin of a row have different sources; only those of one may share a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +101,11 @@ class Placement:
         return min(positions, key=lambda x: abs(x - best))
 
 
-def place(arcs: Sequence[PlacedArc], n: int) -> Placement:
+def place(arcs: Sequence[PlacedArc], n: int, *, margins: Collection[int] = ()) -> Placement:
     """Assign ports, levels and gaps for labels to arcs over words 1…n.
 
-    The running time is proportional to the sum of the arcs' lengths, in words.
+    margins: words without width, all of whose ports are in the same place. The running time is
+    proportional to the sum of the arcs' lengths, in words.
     """
     lines = _lines(arcs)
     ends = sorted(end for number, line in enumerate(lines) for end in _ends(number, line))
@@ -124,17 +127,20 @@ def place(arcs: Sequence[PlacedArc], n: int) -> Placement:
             placed.append(Placed(arc, start, end, levels[number], gaps))
             before = end
     placed.sort(key=lambda placed: placed.arc.dependent)
-    offset = tuple((port - firsts[k] - (counts[k] - 1) / 2) * PORT for port, k in enumerate(word))
+    offset = tuple(
+        0.0 if k in margins else (port - firsts[k] - (counts[k] - 1) / 2) * PORT
+        for port, k in enumerate(word)
+    )
     return Placement(tuple(placed), word, offset)
 
 
 def spread(
-    widths: Sequence[float], placements: Sequence[Placement], *, margin: float, gap: float
+    widths: Sequence[float], placements: Sequence[Placement], *, rooms: Sequence[float]
 ) -> list[float]:
     """Return the middles of words of these widths, as far left as the words and all labels allow.
 
-    margin: the space before the first word; gap: the space between words. A label with several gaps
-    to choose from gets its space in the widest one.
+    rooms: the least space before each word. A label with several gaps to choose from gets its space
+    in the widest one.
     """
     fixed, loose = [], []
     for placement in placements:
@@ -143,7 +149,6 @@ def spread(
                 fixed.append((placement, placed, placed.gaps[0]))
             elif placed.gaps:
                 loose.append((placement, placed))
-    rooms = [gap if k else margin for k in range(len(widths))]
     middles = _spread(widths, rooms, fixed)
     if not loose:
         return middles
@@ -176,12 +181,12 @@ def _spread(
 
 def _lines(arcs: Sequence[PlacedArc]) -> list[_Line]:
     """Group arcs into lines: most have a line of their own, some share one."""
-    sides: dict[tuple[int, int], list[PlacedArc]] = {}
+    sides: dict[tuple[int, int, int], list[PlacedArc]] = {}
     for arc in arcs:
         side = 0 if not arc.head else -1 if arc.dependent < arc.head else 1
-        sides.setdefault((arc.head, side), []).append(arc)
+        sides.setdefault((arc.head, side, arc.source), []).append(arc)
     lines: list[_Line] = []
-    for (head, _), together in sides.items():
+    for (head, *_), together in sides.items():
         if head and len(together) > _OWN:
             lines.append(tuple(sorted(together, key=lambda arc: abs(arc.dependent - head))))
         else:

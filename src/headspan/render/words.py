@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from headspan.render.drawable import Drawable
@@ -29,22 +29,26 @@ class WordRow:
     widths: tuple[float, ...]
     tagged: bool
 
-    @property
-    def height(self) -> float:
-        tokens = _TOKEN if self.sentence.multiwords else 0.0
-        return _FORM + _TAG * self.tagged + tokens + _END
+    def height(self, first: int, last: int) -> float:
+        """Return the height of a row with the words first+1 … last."""
+        tokens = any(t.first <= last and t.last > first for t in self.sentence.multiwords)
+        return _FORM + _TAG * self.tagged + _TOKEN * tokens + _END
 
-    def parts(self, middles: Sequence[float], top: float) -> Iterator[Group]:
-        """Draw the row, given the middle of each word and the top of the row."""
-        for k, (form, tag) in enumerate(zip(self.sentence.forms, self.sentence.upos, strict=True)):
-            shapes: list[Shape] = [Text(middles[k], top + _FORM, visible(form), "form")]
-            if tag != "_":
-                shapes.append(Text(middles[k], top + _FORM + _TAG, visible(tag), "tag"))
-            yield Group("word", data(word=k + 1), "", tuple(shapes))
+    def parts(self, middles: Mapping[int, float], top: float) -> Iterator[Group]:
+        """Draw some of the words, given the middle of each and the top of their row."""
+        for k, middle in middles.items():
+            form, tag = self.sentence.forms[k - 1], self.sentence.upos[k - 1]
+            shapes: list[Shape] = [Text(middle, top + _FORM, visible(form), "form")]
+            if self.tagged and tag != "_":
+                shapes.append(Text(middle, top + _FORM + _TAG, visible(tag), "tag"))
+            yield Group("word", data(word=k), "", tuple(shapes))
         y = top + _FORM + _TAG * self.tagged + 7.0
         for token in self.sentence.multiwords:
-            left = middles[token.first - 1] - self.widths[token.first - 1] / 2
-            right = middles[token.last - 1] + self.widths[token.last - 1] / 2
+            here = [k for k in range(token.first, token.last + 1) if k in middles]
+            if not here:
+                continue
+            left = middles[here[0]] - self.widths[here[0] - 1] / 2
+            right = middles[here[-1]] + self.widths[here[-1] - 1] / 2
             brace = line(
                 (left, y - 2), (left, y + 3), (right, y + 3), (right, y - 2),
                 radius=3, role="brace",
@@ -53,11 +57,11 @@ class WordRow:
             yield Group("token", data(first=token.first, last=token.last), "", (brace, text))
 
 
-def word_row(sentence: Drawable) -> WordRow:
-    """Measure the row of a sentence's words."""
-    tagged = any(tag != "_" for tag in sentence.upos)
+def word_row(sentence: Drawable, *, tags: bool = True) -> WordRow:
+    """Measure the row of a sentence's words. tags: False leaves their tags out."""
+    tagged = tags and any(tag != "_" for tag in sentence.upos)
     widths = [
-        max(measured(form, "form"), measured(tag, "tag") if tag != "_" else 0.0)
+        max(measured(form, "form"), measured(tag, "tag") if tagged and tag != "_" else 0.0)
         for form, tag in zip(sentence.forms, sentence.upos, strict=True)
     ]
     for token in sentence.multiwords:  # it may be wider than its words together
@@ -68,15 +72,30 @@ def word_row(sentence: Drawable) -> WordRow:
     return WordRow(sentence, tuple(widths), tagged)
 
 
-def legend(entries: Sequence[tuple[str, str]], x: float, y: float) -> Iterator[Group]:
-    """Draw a row of sample lines and their meanings. entries: pairs of a role and a text."""
-    for role, text in entries:
-        sample = line((x, y - 4), (x + 22, y - 4), role=role)
-        width = measured(text, "note")
-        yield Group("legend", (), "", (sample, Text(x + 28 + width / 2, y, text, "note")))
-        x += width + 46
+_LEGEND = 22.0  # the height of a line of a legend
 
 
-def legend_width(entries: Sequence[tuple[str, str]]) -> float:
-    """Return the width of a legend."""
-    return sum(measured(text, "note") + 46 for _, text in entries) - 18 * bool(entries)
+class Legend:
+    """Sample lines and their meanings, in as many lines as they need."""
+
+    def __init__(self, entries: Sequence[tuple[str, str]], *, margin: float, width: float) -> None:
+        """Place the entries, pairs of a role and a text, in lines of at most this width."""
+        self.placed: list[tuple[float, int, str, str]] = []
+        self.right = x = margin
+        number = 1
+        for role, text in entries:
+            end = x + 28 + measured(text, "note")
+            if self.placed and x > margin and end > width - margin:
+                end, x, number = end - x + margin, margin, number + 1
+            self.placed.append((x, number, role, text))
+            self.right = max(self.right, end)
+            x = end + 18
+        self.height = _LEGEND * number if entries else 0.0
+
+    def parts(self, top: float) -> Iterator[Group]:
+        """Draw the legend below `top`."""
+        for x, number, role, text in self.placed:
+            y = top + _LEGEND * number
+            sample = line((x, y - 4), (x + 22, y - 4), role=role)
+            middle = x + 28 + measured(text, "note") / 2
+            yield Group("legend", (), "", (sample, Text(middle, y, text, "note")))

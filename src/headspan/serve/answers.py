@@ -68,7 +68,7 @@ def _answer(request: ParseRequest, parses: list[Parse], limits: Limits) -> bytes
                 f"draw: the trees have more than {limits.drawn:,} words, the limit for drawings"
             )
             raise RefusalError(Refusal.TOO_LARGE, detail)
-        _add_drawings(sentences[request.draw - 1], drawn)
+        _add_drawings(sentences[request.draw - 1], drawn, request)
     return json.dumps({"sentences": sentences}, ensure_ascii=False, allow_nan=False).encode()
 
 
@@ -80,21 +80,22 @@ def _check_number(name: str, number: int, parses: list[Parse]) -> None:
         )
 
 
-def _add_drawings(answer: dict[str, Any], parse: Parse) -> None:
-    """Add what a page needs to show a sentence; its other trees are compared with the best one."""
-    answer |= _drawn(parse, parse.plain(), None)
-    best: Sentence | None = None
+def _add_drawings(answer: dict[str, Any], parse: Parse, request: ParseRequest) -> None:
+    """Add what a page needs to show a sentence; its other trees are compared with this one."""
+    shown = parse.plain()
+    answer |= _drawn(parse, shown, None, request)
     for tree, ranked in zip(parse.alternatives, answer.get("best", ()), strict=True):
         sentence = parse.with_parse(tree.heads, tree.deprels)
-        ranked |= _drawn(sentence, sentence, best)
-        best = best or sentence
+        same = (tree.heads, tree.deprels) == (shown.heads, shown.deprels)
+        ranked |= _drawn(sentence, sentence, None if same else shown, request)
 
 
-def _drawn(drawable: Drawable, sentence: Sentence, other: Sentence | None) -> dict[str, Any]:
-    return {
-        "conllu": conllu.to_text([sentence]),
-        "drawing": {
-            "arcs": arcs_svg(drawable, other=other, styled=False),
-            "spans": spans_svg(drawable, styled=False),
-        },
-    }
+def _drawn(
+    drawable: Drawable, sentence: Sentence, other: Sentence | None, request: ParseRequest
+) -> dict[str, Any]:
+    arcs = arcs_svg(
+        drawable, other=other, names=("this tree", "the best tree"),
+        styled=False, width=request.width, compact=request.compact,
+    )  # fmt: skip
+    spans = spans_svg(drawable, styled=False, width=request.width)
+    return {"conllu": conllu.to_text([sentence]), "drawing": {"arcs": arcs, "spans": spans}}

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from headspan.plumbing.errors import shown
+from headspan.render import WIDTH
 from headspan.serve.request_limits import Limits, Refusal, RefusalError
 
 Word = Annotated[str, Field(min_length=1, pattern=r"^[^\t\n\r\x00]+$")]
@@ -51,6 +52,13 @@ class ParseRequest(_Strict):
         ge=1,
         description="The number of a sentence whose trees to return as CoNLL-U and SVG, too.",
     )
+    width: int = Field(
+        int(WIDTH),
+        ge=200,
+        le=100_000,
+        description="The width of drawings in pixels; longer sentences continue in another row.",
+    )
+    compact: bool = Field(False, description="Draw closer together, and without tags.")
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

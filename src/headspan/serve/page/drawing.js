@@ -21,11 +21,20 @@ function shape(name, attributes) {
   return node;
 }
 
-const percent = (probability) => `${Math.round(100 * probability)}%`;
+export const percentOf = (probability) => `${Math.round(100 * probability)}%`;
+
+// A bar for a probability.
+export function share(probability) {
+  const filled = element("span", { className: probability < 0.5 ? "low" : probability < 0.9 ? "middling" : "" });
+  filled.style.width = `${100 * probability}%`;
+  const bar = element("span", { className: "share" }, filled);
+  bar.setAttribute("aria-hidden", "true");
+  return bar;
+}
 
 // The confidence of an arc, and what it consists of.
-function sure(sentence, k) {
-  const of = (name) => percent(sentence[name][k - 1]);
+export function sure(sentence, k) {
+  const of = (name) => percentOf(sentence[name][k - 1]);
   return `${of("confidences")} sure (head ${of("head_confidences")}, relation ${of("relation_confidences")})`;
 }
 
@@ -50,8 +59,10 @@ export function spanOf(tree, k) {
   return [...below].sort((a, b) => a - b);
 }
 
-export function drawSvg(place, text, sentence, tree) {
+// zoom: how large; 1 is the size in the SVG.
+export function drawSvg(place, text, sentence, tree, zoom) {
   const svg = document.importNode(parsedSvg(text), true);
+  for (const side of ["width", "height"]) svg.setAttribute(side, Number(svg.getAttribute(side)) * zoom);
   svg.setAttribute("role", "group");
   svg.querySelector("title")?.remove(); // it would pop up as a tooltip
   svg.setAttribute("aria-label", "Words; choose a head and then a dependent");
@@ -61,38 +72,10 @@ export function drawSvg(place, text, sentence, tree) {
     const box = word.getBBox();
     word.prepend(shape("rect", { class: "hit", x: box.x - 6, y: box.y - 3, rx: 5,
       width: box.width + 12, height: box.height + 6 }));
+    word.classList.toggle("top", tree.heads[k - 1] === 0);
     word.setAttribute("role", "button");
     word.setAttribute("aria-label", `${sentence.words[k - 1]}, ${described(sentence, tree, k)}`);
   }
-  rove(place, 1);
-}
-
-export function drawTable(place, sentence, tree) {
-  const row = (name, cells) => element("tr", {}, ...cells.map((cell) => element(name, {}, cell)));
-  const hasConfidences = tree === sentence && sentence.confidences;
-  const lemmas = sentence.lemmas;
-  const names = ["", "Word", ...(lemmas ? ["Lemma"] : []), "Tag", "Relation", "Head", ...(hasConfidences ? ["Confidence"] : []), "Span"];
-  const body = element("tbody");
-  sentence.words.forEach((form, at) => {
-    const k = at + 1, head = tree.heads[at], span = spanOf(tree, k);
-    const word = element("button", { type: "button", className: "word", textContent: form });
-    word.dataset.word = k;
-    word.setAttribute("aria-label", `${form}, ${described(sentence, tree, k)}`);
-    const cells = [String(k), word, ...(lemmas ? [lemmas[at]] : []), sentence.upos?.[at] ?? "", tree.relations[at],
-      head ? `${head} ${sentence.words[head - 1]}` : "root"];
-    if (hasConfidences) {
-      const confidence = sentence.confidences[at];
-      const meter = element("meter", { value: confidence, low: 0.5, high: 0.9, optimum: 1 });
-      cells.push(element("span", { title: sure(sentence, k) }, meter, percent(confidence)));
-    }
-    const contiguous = span.at(-1) - span[0] + 1 === span.length;
-    cells.push(`${span[0] - 1}–${span.at(-1)}${contiguous ? "" : " (with gaps)"}`);
-    const line = row("td", cells);
-    line.firstChild.className = "number";
-    line.dataset.row = k;
-    body.append(line);
-  });
-  place.replaceChildren(element("table", {}, element("thead", {}, row("th", names)), body));
   rove(place, 1);
 }
 
@@ -132,12 +115,21 @@ export function light(place, tree, k) {
     row.classList.toggle("lit", span.includes(Number(row.dataset.row)));
   }
   if (!place.querySelector("[data-dependent]")) return;
-  for (const [first, last] of contiguousRanges(span)) band(place, first, last);
+  for (const words of contiguous(place, span)) band(place, words);
 }
 
-function band(place, first, last) {
-  const boxes = [first, last].map((k) => place.querySelector(`.word[data-word="${k}"] .hit`).getBBox());
-  const all = [...place.querySelectorAll(".word .hit")].map((hit) => hit.getBBox());
+const rowOf = (place, k) => place.querySelector(`.word[data-word="${k}"] text`).getAttribute("y");
+
+// Whether a drawing continues in another row.
+export const inRows = (place) =>
+  new Set([...place.querySelectorAll(".word text:first-of-type")].map((text) => text.getAttribute("y"))).size > 1;
+
+// Highlight words that are next to each other in a row, in the full height of that row.
+function band(place, words) {
+  const row = rowOf(place, words[0]);
+  const boxes = words.map((k) => place.querySelector(`.word[data-word="${k}"] .hit`).getBBox());
+  const all = [...place.querySelectorAll(".word")].filter((word) => rowOf(place, word.dataset.word) === row)
+    .map((word) => word.querySelector(".hit").getBBox());
   const left = Math.min(...boxes.map((box) => box.x));
   const right = Math.max(...boxes.map((box) => box.x + box.width));
   const top = Math.min(...all.map((box) => box.y));
@@ -146,11 +138,39 @@ function band(place, first, last) {
     width: right - left, height: bottom - top }));
 }
 
-function contiguousRanges(words) {
-  const ranges = [];
+// Words in groups of those next to each other in a row.
+function contiguous(place, words) {
+  const groups = [];
   for (const k of words) {
-    if (ranges.length && ranges.at(-1)[1] === k - 1) ranges.at(-1)[1] = k;
-    else ranges.push([k, k]);
+    const before = groups.at(-1)?.at(-1);
+    if (before === k - 1 && rowOf(place, before) === rowOf(place, k)) groups.at(-1).push(k);
+    else groups.push([k]);
   }
-  return ranges;
+  return groups;
+}
+
+// Scroll to the root: in the drawing, and the page only as far as necessary.
+export function scrollToRoot(place, behavior = "auto") {
+  const root = place.querySelector(".word.top");
+  if (!root) return;
+  root.scrollIntoView({ behavior, block: "nearest", inline: "center" });
+}
+
+// Dragging the ground of a drawing that is wider than its place moves it.
+export function dragToPan(place) {
+  place.addEventListener("pointerdown", (down) => {
+    if (down.pointerType !== "mouse" || down.button || down.target.closest(".word, text, button, td")) return;
+    if (place.scrollWidth <= place.clientWidth) return;
+    const start = place.scrollLeft;
+    const move = (event) => { place.scrollLeft = start + down.clientX - event.clientX; };
+    const stop = () => {
+      place.classList.remove("dragged");
+      document.removeEventListener("pointermove", move);
+    };
+    down.preventDefault();
+    place.classList.add("dragged");
+    document.addEventListener("pointermove", move);
+    document.addEventListener("pointerup", stop, { once: true });
+    document.addEventListener("pointercancel", stop, { once: true });
+  });
 }
