@@ -14,6 +14,7 @@ from headspan.cli import (
     data,
     draw,
     experiment,
+    export,
     info,
     parse,
     projectivize,
@@ -42,6 +43,7 @@ app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options"
 app.command()(serve.serve)
 app.command()(benchmark.benchmark)
 app.command()(info.info)
+app.command()(export.export)
 app.command()(score.score)
 app.command()(stats.stats)
 app.command()(draw.draw)

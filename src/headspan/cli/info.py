@@ -80,14 +80,15 @@ def _model_table(models: Sequence[dict[str, Any]]) -> list[RenderableType]:
 
 
 def _installation() -> dict[str, Any]:
-    from importlib.metadata import version
+    from importlib.metadata import PackageNotFoundError, version
 
-    packages = ("numpy", "numba", "torch", "transformers")
-    return {
-        "headspan": __version__,
-        "python": platform.python_version(),
-        **{name: version(name) for name in packages},
-    }
+    found = {"headspan": __version__, "python": platform.python_version()}
+    for name in ("numpy", "numba", "onnxruntime", "torch", "transformers"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
 
 
 def _model(folder: str) -> dict[str, Any]:

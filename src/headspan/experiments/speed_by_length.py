@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import torch
-
 from headspan.conllu import Sentence
 from headspan.model.parser import Parser
 from headspan.model.throughput import in_turn
 from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.extras import needed_for
 
 BUCKETS = (1, 10, 20, 30, 40, 80)
 """The lower ends of the sentence lengths: those of the paper's figure 4, and 80."""
@@ -48,6 +47,8 @@ class SpeedRow:
 
 def devices() -> list[str]:
     """The CPU and, if available, CUDA."""
+    with needed_for("measuring speed on devices", extra="torch"):
+        import torch
     return ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from headspan.conllu import Sentence
 from headspan.model.vocabularies import Vocabularies
-from headspan.nn.subwords import SubwordTokenizer
 from headspan.runtime.inputs import Inputs, Numbers
+from headspan.runtime.subwords import SubwordTokenizer
 from headspan.vocabulary import PAD, UNKNOWN, Vocabulary
 
 _LONGEST_WORD = 40  # characters; of a longer word, the first and the last ones count

@@ -32,7 +32,6 @@ from headspan.model.parse_options import ParseOptions
 from headspan.model.parse_result import Parse, Tree, without_confidences
 from headspan.model.saving import load_parser, save_parser, with_torch
 from headspan.model.vocabularies import Vocabularies
-from headspan.nn.subwords import SubwordTokenizer
 from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError, naming, warn
 from headspan.plumbing.limits import check_parsed
@@ -48,6 +47,7 @@ from headspan.runtime.decoding import (
     Temperatures,
 )
 from headspan.runtime.graph_network import GraphNetwork
+from headspan.runtime.subwords import SubwordTokenizer
 from headspan.text import Segmenter, sentences_from_lines
 from headspan.text.language import LANGUAGES, KnownLanguage
 from headspan.tree import Span

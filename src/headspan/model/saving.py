@@ -18,7 +18,6 @@ import numpy as np
 from headspan.config import Config, from_table, to_table, upgraded
 from headspan.model import folder as files
 from headspan.model.vocabularies import LEMMAS, Vocabularies
-from headspan.nn.subwords import SubwordTokenizer
 from headspan.plumbing.arrays import read_arrays, write_arrays
 from headspan.plumbing.errors import HeadspanError, first_line, named, naming, shown
 from headspan.plumbing.extras import needed_for
@@ -30,6 +29,7 @@ from headspan.runtime.graph_network import GraphNetwork
 from headspan.runtime.int8 import is_default
 from headspan.runtime.network_graph import reason_for_torch
 from headspan.runtime.packing import Array
+from headspan.runtime.subwords import SubwordTokenizer
 from headspan.text import Segmenter
 
 if TYPE_CHECKING:
@@ -210,7 +210,9 @@ def _network(
         raise HeadspanError(f"{reason} needs torch; expected engine='torch'")
     if engine == "torch" or reason:
         with needed_for(reason or "engine='torch'", extra="torch"):
-            from headspan.nn.loading import load_network
+            import torch  # noqa: F401
+        from headspan.nn.loading import load_network
+
         return load_network(config, sizes, tokenizer, encoder_config, stored)
     encoder = None if encoder_config is None else BertSizes.of(encoder_config)
     if tokenizer is not None and encoder is not None:
@@ -220,8 +222,8 @@ def _network(
 
 def with_torch(parser: Parser) -> Network:
     """The network of a parser as one of torch, with the same weights."""
-    with needed_for("a network of torch", extra="torch"):
-        from headspan.nn.loading import load_network
+    from headspan.nn.loading import load_network
+
     return load_network(
         parser.config,
         parser.vocabularies.sizes(),

@@ -6,3 +6,8 @@ import os
 # encoder share a few shapes, but the shapes of one batch seldom recur in another, and the cached
 # programs lie scattered over the heap, which therefore grew.
 os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "8")
+
+from headspan.plumbing.extras import needed_for
+
+with needed_for("computing with torch", extra="torch"):
+    import torch as _torch  # noqa: F401

@@ -13,12 +13,12 @@ import torch
 from headspan.config import Config
 from headspan.nn.network import Network
 from headspan.nn.pretrained import empty_encoder, positions
-from headspan.nn.subwords import SubwordTokenizer
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.meta_device import without_memory
 from headspan.plumbing.tensors import check_fit
 from headspan.runtime.inputs import VocabularySizes
 from headspan.runtime.packing import Array, names, unpacked
+from headspan.runtime.subwords import SubwordTokenizer
 
 _LARGEST_BUFFERS = 1 << 26  # numbers that an encoder holds besides its weights
 

@@ -12,9 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from headspan.nn.subwords import SubwordTokenizer, special_numbers
 from headspan.plumbing.errors import HeadspanError, first_line, shown
 from headspan.runtime.inputs import Subwords, check_subwords
+from headspan.runtime.subwords import SubwordTokenizer, special_numbers
 
 _FETCHING = frozenset(
     {"auto_map", "backbone", "kernel_config", "quantization_config", "use_kernels"}

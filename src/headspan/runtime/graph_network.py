@@ -49,12 +49,16 @@ class GraphNetwork:
         self._int8 = False
         self.structure: Structure = STRUCTURES[model.structure]
         self._network = Session(self.graph)
-        self._relations = Session(lambda: relation_graph(stored))
+        self._relations = Session(self.relation_graph)
         self.graph()  # which checks that the weights fit
 
     def graph(self) -> Graph:
         """The network up to the scores of pieces."""
         return network_graph(self.model, self.sizes, self._encoder, self._stored, int8=self._int8)
+
+    def relation_graph(self) -> Graph:
+        """The scores of relations."""
+        return relation_graph(self._stored)
 
     @property
     def parameters_count(self) -> int:

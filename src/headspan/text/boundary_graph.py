@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,10 @@ class GraphTagger:
         self, characters: int, words: int, sizes: SegmenterSizes, stored: Mapping[str, Array]
     ) -> None:
         self._stored = stored
-        self._session = Session(lambda: tagger_graph(characters, words, sizes, stored))
+        self.graph = partial(tagger_graph, characters, words, sizes, stored)
+        """The tagger as a graph."""
+        self.graph()  # which checks that the weights fit
+        self._session = Session(self.graph)
 
     def scores(self, batch: CharacterBatch) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Scores of the classes of each character, and of a sentence end at each unit."""

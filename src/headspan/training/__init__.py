@@ -1,5 +1,8 @@
 """Training: data, loop, checkpoints."""
 
-from headspan.training.loop import Trainer, train
+from headspan.plumbing.extras import needed_for
+
+with needed_for("training", extra="train"):
+    from headspan.training.loop import Trainer, train
 
 __all__ = ["Trainer", "train"]

@@ -21,12 +21,12 @@ from headspan.model.batching import batches, summed_batches
 from headspan.model.numbering import prepare
 from headspan.model.vocabularies import Vocabularies
 from headspan.nn.network import Gold
-from headspan.nn.subwords import SubwordTokenizer
 from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError
 from headspan.pseudoprojective import projectivize, relation
 from headspan.render import confidences
 from headspan.runtime.inputs import Inputs
+from headspan.runtime.subwords import SubwordTokenizer
 from headspan.tree import TreeError, check_tree, is_projective, subtree_spans
 
 _MIXED = 50  # batches whose sentences are sorted by length together

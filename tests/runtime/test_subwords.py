@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from headspan.nn.subwords import SubwordTokenizer, _windows
+from headspan.runtime.subwords import SubwordTokenizer, _windows
 
 
 @given(st.lists(st.integers(1, 10), min_size=1, max_size=60), st.integers(12, 40))
