@@ -65,6 +65,7 @@ class EncodedTensors:
     tags: list[NDArray[np.int64]]
     """(B, N) for every column that is predicted."""
 
+    @torch.inference_mode()
     def relations(self, rows: Sequence[int], trees: Trees) -> NDArray[np.float32]:
         """Scores of all relations for every arc of some trees, (arcs, R), tree by tree."""
         heads, spans = torch.from_numpy(trees.heads), torch.from_numpy(trees.spans)

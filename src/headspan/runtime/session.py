@@ -27,6 +27,9 @@ class Session:
         self._make = make
         self._ready: tuple[Any, object] = None, None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_make": self._make, "_ready": (None, None)}
+
     def run(self, inputs: Mapping[str, NDArray[Any]]) -> Arrays:
         """The outputs by their names."""
         session, made_for = self._ready
