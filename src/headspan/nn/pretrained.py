@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from headspan.nn.bert import Bert, is_plain_bert
 from headspan.nn.subwords import Subwords, SubwordTokenizer, special_numbers
-from headspan.plumbing.errors import HeadspanError, first_line, shown
+from headspan.plumbing.errors import HeadspanError, first_line, naming, shown
 from headspan.plumbing.meta_device import without_memory
 
 _FETCHING = frozenset(
@@ -120,7 +120,8 @@ def load_pretrained(name: str, *, depth: int = 0) -> tuple[nn.Module, SubwordTok
     if backend is None:
         raise HeadspanError(f"the encoder {name!r} has no fast tokenizer")
     special = special_numbers(tokenizer, positions(config))
-    return encoder, SubwordTokenizer(backend, **special)
+    with naming(f"the encoder {name!r}"):  # what training starts from can be loaded afterwards
+        return encoder, SubwordTokenizer.from_json(backend.to_str(), special)
 
 
 @contextmanager
