@@ -9,7 +9,7 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from headspan.nn.losses import max_margin
 from headspan.nn.network import Loss, Network
 from headspan.nn.pretrained import encoder_table, load_pretrained
 from headspan.plumbing import limits
-from headspan.plumbing.errors import HeadspanError, warn
+from headspan.plumbing.errors import HeadspanError, naming, shown, warn
 from headspan.plumbing.files import open_output
 from headspan.plumbing.limits import check_parsed
 from headspan.registries import LOSSES, STRUCTURES
@@ -35,8 +35,9 @@ from headspan.training import processes
 from headspan.training.calibration import fit_temperatures
 from headspan.training.card import model_card
 from headspan.training.checkpoint import (
-    load_checkpoint,
-    load_segmenter,
+    Checkpoint,
+    load_segmenter_of_run,
+    read_checkpoint,
     save_checkpoint,
     save_segmenter,
 )
@@ -49,6 +50,7 @@ from headspan.training.checks import (
     warn_without_relations,
 )
 from headspan.training.events import EpochDone, StepDone, Watch
+from headspan.training.fingerprint import check_same, fingerprint
 from headspan.training.sinks import open_sinks
 from headspan.training.treebank import (
     TrainingSet,
@@ -59,6 +61,7 @@ from headspan.training.treebank import (
 
 CHECKPOINT, MODEL, LOG = "checkpoint.safetensors", "model", "log.jsonl"
 SEGMENTER = "segmenter.safetensors"
+_RUN, _PROGRESS = "run", "progress"  # the keys of a checkpoint's state
 _DIVERGED = 1e6
 
 
@@ -89,9 +92,39 @@ class TrainingState:
     history: list[EpochDone] = field(default_factory=list)
 
     @classmethod
-    def from_json(cls, state: dict[str, Any]) -> TrainingState:
-        """The state from `asdict`, through JSON."""
-        return cls(**{**state, "history": [EpochDone(**entry) for entry in state["history"]]})
+    def from_json(cls, state: Any, *, epochs: int) -> TrainingState:
+        """The state from `asdict`, through JSON, of a run of so many epochs.
+
+        Raises HeadspanError if no run can have such a state.
+        """
+        try:
+            found = cls(**{**state, "history": [EpochDone(**entry) for entry in state["history"]]})
+        except (KeyError, TypeError) as error:
+            raise HeadspanError(f"its state is not that of a run: {error!r}") from error
+        _check_numbers(found)
+        for done in found.history:
+            _check_numbers(done)
+        for name in ("step", "words"):
+            if getattr(found, name) < 0:
+                raise HeadspanError(f"its {name} is {getattr(found, name)}; expected 0 or more")
+        if not (0 <= found.epoch <= epochs and -1 <= found.best_epoch < max(found.epoch, 1)):
+            raise HeadspanError(
+                f"its epoch is {found.epoch} and its best epoch {found.best_epoch}, in a run of "
+                f"{epochs} epochs"
+            )
+        if len(found.history) != found.epoch:
+            raise HeadspanError(
+                f"its history has {len(found.history)} epochs; expected {found.epoch}"
+            )
+        return found
+
+
+def _check_numbers(entry: TrainingState | EpochDone) -> None:
+    """Raise HeadspanError if a field that should be a number is not, or is not finite."""
+    for one in fields(entry):
+        value, kinds = getattr(entry, one.name), {"int": (int,), "float": (int, float)}
+        if one.type in kinds and (type(value) not in kinds[one.type] or not math.isfinite(value)):
+            raise HeadspanError(f"its {one.name} is {shown(value)}; expected a number")
 
 
 class Trainer:
@@ -114,6 +147,7 @@ class Trainer:
             data = replace(config.data, segment=lacks_spaces(sentences))
             config = replace(config, data=data)
         self.config = config
+        self.fingerprint = fingerprint(config)
         longest = limits.LONGEST_DENSE if dense else limits.LONGEST
         self.training_set = TrainingSet.choose(sentences, config.data, longest=longest)
         if not self.training_set.sentences:
@@ -185,16 +219,32 @@ class Trainer:
         path = self.folder / CHECKPOINT
         exists = path.exists()
         if exists:
-            state = load_checkpoint(path, self.parser.network, self.optimizer)
-            try:
-                self.state = TrainingState.from_json(state)
-            except (KeyError, TypeError) as error:
-                raise HeadspanError(f"{path}: is not a checkpoint: {error!r}") from error
+            self._restore(read_checkpoint(path))
         place = [float(self.state.epoch), float(self.state.step)]
         if processes.from_first(place) != place:
             raise HeadspanError(f"{path}: is not what the first process sees; expected a folder "
                                 "that all processes share")  # fmt: skip
         return exists
+
+    def _restore(self, checkpoint: Checkpoint) -> None:
+        """Take up the run of a checkpoint; raises HeadspanError if it is another run."""
+        state = checkpoint.state if isinstance(checkpoint.state, dict) else {}
+        with naming(f"{checkpoint.path}: cannot be resumed from"):
+            check_same(state.get(_RUN), self.fingerprint)
+            found = TrainingState.from_json(
+                state.get(_PROGRESS), epochs=self.config.training.epochs
+            )
+            if found.step and found.step >= self.steps(found.epoch):
+                raise HeadspanError(
+                    f"its step is {found.step}; epoch {found.epoch + 1} has "
+                    f"{self.steps(found.epoch)} steps"
+                )
+        checkpoint.restore(self.parser.network, self.optimizer)
+        self.state = found
+
+    def steps(self, epoch: int) -> int:
+        """The number of steps in an epoch."""
+        return -(-len(self.batches(epoch)) // self.config.training.accumulate)
 
     def run(self, watch: Watch | None = None) -> None:
         """Train to the end, or until SIGINT or SIGTERM."""
@@ -216,13 +266,14 @@ class Trainer:
         """The segmenter of this run: trained now, or read if it was trained before."""
         path = self.folder / SEGMENTER
         if path.exists():
-            return load_segmenter(path)
-
+            segmenter, run = load_segmenter_of_run(path)
+            if run == self.fingerprint:
+                return segmenter
         sentences = read_treebank(self.config.data.train, "train")  # also those that were dropped
         segmenter = train_segmenter(
             sentences, self.dev, seed=self.config.training.seed, watch=watch
         )
-        save_segmenter(path, segmenter)
+        save_segmenter(path, segmenter, self.fingerprint)
         return segmenter
 
     def _epoch(self, started: float, watch: Watch | None) -> None:
@@ -345,9 +396,8 @@ class Trainer:
     def _save(self) -> None:
         if processes.rank():
             return
-        save_checkpoint(
-            self.folder / CHECKPOINT, self.parser.network, self.optimizer, asdict(self.state)
-        )
+        state = {_RUN: self.fingerprint, _PROGRESS: asdict(self.state)}
+        save_checkpoint(self.folder / CHECKPOINT, self.parser.network, self.optimizer, state)
 
     def _write_log(self) -> None:
         """One line per epoch, as the checkpoint has them: whatever happens, the two agree."""
