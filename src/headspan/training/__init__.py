@@ -1,5 +1,7 @@
 """Training: data, loop, checkpoints."""
 
-from headspan.training.loop import Trainer, train
+import os
 
-__all__ = ["Trainer", "train"]
+# Threads that wait for each other by spinning come to a near stop beside a busy process. OpenMP
+# reads this when torch is loaded.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
