@@ -415,6 +415,11 @@ def test_a_word_that_no_file_can_hold_is_an_error(parser: Parser, word: str) -> 
         parser.parse([[word]])
 
 
+def test_a_sentence_with_half_a_surrogate_pair_is_an_error(parser: Parser) -> None:
+    with pytest.raises(HeadspanError, match=r"sentence 1: word 2 is '\\ud800'; expected a word"):
+        parser(Sentence.from_words(["the", "\ud800"]))
+
+
 def test_wrong_arguments_say_what_to_call(parser: Parser, document: Document) -> None:
     calls: list[tuple[Callable[[], object], str]] = [
         (lambda: parser(document), "found a Document; .* call parse for several"),  # type: ignore[call-overload]
@@ -423,6 +428,8 @@ def test_wrong_arguments_say_what_to_call(parser: Parser, document: Document) ->
         (lambda: parser.pipe(b"abc"), "found a bytes; expected several texts"),  # type: ignore[arg-type]
         (lambda: parser.pipe(None), "found None; expected several texts"),  # type: ignore[arg-type]
         (lambda: parser.parse(None), "found None; expected a list of sentences"),  # type: ignore[arg-type]
+        (lambda: parser.parse([None]), "sentence 1: found None; expected the words"),  # type: ignore[list-item]
+        (lambda: parser.parse([[None]]), "sentence 1: word 1 is None; expected a string"),  # type: ignore[list-item]
         (lambda: parser.parse([WORDS], constraints=[3]), "the constraints are an int"),  # type: ignore[list-item]
     ]
     for call, message in calls:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from headspan import HeadspanError
-from headspan.corpus.chunks import Chunk, ConllPart, Shard, SkippedInput, TextPart, WordsPart
+from headspan.corpus.chunks import Chunk, ConllPart, SkippedInput, TextPart, WordsPart
 from headspan.corpus.cutting import Cutter
 from headspan.corpus.source import Source
 
@@ -270,16 +270,3 @@ def test_a_chunk_comes_back_from_json() -> None:
     assert again == chunk
     assert again.bytes_read == 12
     assert again.fingerprint() == chunk.fingerprint()
-
-
-def test_shards_are_read_under_the_names_of_earlier_versions() -> None:
-    table = {
-        "number": 3,
-        "input": "ab",
-        "start": "a.txt:1",
-        "read": 7,
-        "problems": [{"reason": "x"}],
-    }
-    shard = Shard.from_table(table)
-    assert (shard.input_sha256, shard.bytes_read) == ("ab", 7)
-    assert shard.skipped == (SkippedInput("x"),)

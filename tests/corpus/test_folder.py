@@ -4,6 +4,7 @@ import errno
 import fcntl
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,18 @@ def interrupted_after(shards: int) -> Any:
 def interrupt(parse: Any, text: Path, folder: Path, shards: int = 2, **options: Any) -> None:
     with pytest.raises(Interruption):
         parse([text], folder, engine=interrupted_after(shards), **options)
+
+
+def interrupt_at_the_end(parse: Any, inputs: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that dies when all shards are recorded, before there is a manifest."""
+
+    def interrupted(_: OutputFolder) -> None:
+        raise Interruption
+
+    with monkeypatch.context() as patched:
+        patched.setattr(OutputFolder, "finish", interrupted)
+        with pytest.raises(Interruption):
+            parse(inputs, Path("out"))
 
 
 def test_a_run_writes_shards_and_a_manifest(parse: Any, text: Path) -> None:
@@ -131,6 +144,105 @@ def test_a_damaged_folder_is_repaired(parse: Any, text: Path, damage: str) -> No
     interrupt(parse, text, Path("out"), 1)
     parse([text], Path("out"))
     assert files(Path("out")) == files(Path("whole"))
+
+
+@pytest.mark.parametrize("line", [0, 1, 3])
+def test_a_shard_with_a_damaged_line_is_made_again(
+    parse: Any, text: Path, line: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever a line is changed, cut, joined or divided, the result is the same."""
+    text.write_text("A RAISE\n\n" + paragraphs(9), encoding="utf-8")
+    parse([text], Path("whole"))
+    whole = files(Path("whole"))
+    assert "errors.jsonl" in whole
+    interrupt_at_the_end(parse, [text], monkeypatch)
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # for speed
+    progress = Path("out/progress.jsonl")
+    lines = progress.read_bytes().splitlines(keepends=True)
+    good = lines[line]
+    damaged = [
+        b"",
+        b"\n",
+        b"{}\n",
+        b"[]\n",
+        good * 2,
+        good.rstrip(),
+        json.dumps(json.loads(good)[1]).encode() + b"\n",
+    ]
+    for at in range(0, len(good), 9):
+        damaged += [
+            good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :],
+            good[:at] + b"\n" + good[at:],
+        ]
+        damaged += [good[:at] + good[at + 1 :], good[:at] + b"\xff" + good[at:]]
+    for bad in damaged:
+        progress.write_bytes(b"".join([*lines[:line], bad, *lines[line + 1 :]]))
+        parse([text], Path("out"))
+        assert files(Path("out")) == whole, bad
+        Path("out/manifest.json").unlink()
+
+
+def test_shards_of_a_run_whose_settings_are_damaged_do_not_stay(parse: Any, text: Path) -> None:
+    interrupt(parse, text, Path("out"))
+    progress = Path("out/progress.jsonl")
+    progress.write_bytes(progress.read_bytes()[1:])
+    parse([text], Path("out"), compress="gz")
+    assert not list(Path("out").glob("*.conllu"))
+
+
+@pytest.mark.parametrize("finished", [False, True])
+@pytest.mark.parametrize("change", ["changed", "removed", "added"])
+def test_input_that_changes_after_the_last_shard_is_noticed(
+    parse: Any, text: Path, change: str, finished: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path("in")
+    folder.mkdir()
+    for name in "ab":
+        (folder / name).write_text(paragraphs(4), encoding="utf-8")
+    interrupt_at_the_end(parse, [folder], monkeypatch)
+    if finished:
+        parse([folder], Path("out"))
+    if change == "changed":
+        (folder / "b").write_text(paragraphs(4).replace("line 3", "line X"), encoding="utf-8")
+    elif change == "removed":
+        (folder / "b").unlink()
+    else:
+        (folder / "c").write_text("More .", encoding="utf-8")
+    with pytest.raises(HeadspanError, match="out: the input has changed since the folder was"):
+        parse([folder], Path("out"))
+
+
+@pytest.mark.parametrize("parts", ["[1]", '[{"input_sha256": 1}]', "{}", None])
+def test_a_manifest_that_is_not_one_is_an_error(parse: Any, text: Path, parts: str) -> None:
+    parse([text], Path("out"))
+    manifest = Path("out/manifest.json")
+    start = manifest.read_text(encoding="utf-8").partition('"parts": ')[0]
+    manifest.write_text(f'{start}"parts": {parts}}}' if parts else "[]", encoding="utf-8")
+    with pytest.raises(HeadspanError, match=r"is not the manifest|the input has changed"):
+        parse([text], Path("out"))
+
+
+@pytest.mark.timeout(20)
+def test_pipes_sockets_and_devices_in_a_folder_are_errors(parse: Any, text: Path) -> None:
+    folder = Path("in/below")
+    folder.mkdir(parents=True)
+    (folder / "a.txt").write_text("Good .", encoding="utf-8")
+    os.mkfifo(folder / "pipe")
+    with pytest.raises(HeadspanError, match="in/below/pipe: is a pipe; expected files"):
+        parse([Path("in")], Path("out"))
+    (folder / "pipe").unlink()
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("in/below/socket")
+        with pytest.raises(HeadspanError, match="in/below/socket: is a socket; expected files"):
+            parse([Path("in")], Path("out"))
+    (folder / "socket").unlink()
+    (folder / "link").symlink_to("/dev/zero")
+    with pytest.raises(HeadspanError, match="in/below/link: is a device; expected files"):
+        parse([Path("in")], Path("out"))
+    assert not Path("out").exists()
+    (folder / "link").unlink()
+    (folder / "link").symlink_to("nowhere")
+    assert parse([Path("in")], Path("out")).errors == 1  # as before
 
 
 def test_a_finished_folder_stays_as_it_is(parse: Any, text: Path) -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from headspan.corpus.workers import ProcessPlan, plan_processes
 from headspan.plumbing import machine
 
 from .conftest import files, paragraphs
+from .fake import load
 
 CRASH = ROOT / "tests/corpus/crash.py"
 
@@ -155,8 +157,26 @@ def dying_load(model: str, threads: int) -> Any:
 def test_a_model_that_cannot_be_loaded_stops_the_run(parse: Any, text: Path) -> None:
     with pytest.raises(HeadspanError, match="the model is broken"):
         parse([text], Path("out"), engine=None, processes=1, load=broken_load)
-    with pytest.raises(HeadspanError, match="a process ended with 3 while it loaded the model"):
+    with pytest.raises(
+        HeadspanError, match="a process ended with 3 while it loaded the model, 3 times in a row"
+    ):
         parse([text], Path("out"), engine=None, processes=1, load=dying_load)
+
+
+def load_killed_once(model: str, threads: int) -> Any:
+    with suppress(FileExistsError):
+        Path("killed").mkdir()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return load(model, threads)
+
+
+def test_a_process_that_is_killed_while_it_loads_the_model_is_replaced(
+    parse: Any, text: Path
+) -> None:
+    parse([text], Path("whole"))
+    parse([text], Path("out"), engine=None, processes=2, load=load_killed_once)
+    assert Path("killed").exists()
+    assert files(Path("out")) == files(Path("whole"))
 
 
 def test_a_folder_that_is_gone_stops_the_run(parse: Any, text: Path) -> None:

@@ -1,7 +1,12 @@
-"""One parser in the hands of many threads."""
+"""One parser in the hands of many threads, and after a fork."""
 
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -83,3 +88,54 @@ def test_numerals_are_safe_to_make_in_several_threads(monkeypatch: pytest.Monkey
         monkeypatch.setattr(numerals, "_ids", ())
         for length, ids in at_once(lambda: (n := next(lengths), numerals.word_ids(n))):
             assert len(ids) == length
+
+
+FORKING = """
+import multiprocessing
+import sys
+
+import torch
+
+import headspan
+
+if __name__ == "__main__":
+    torch.set_num_threads(2)
+    parser = headspan.Parser.load(sys.argv[1])
+    alone = parser(sys.argv[2])
+    torch.ones(1000, 1000).mm(torch.ones(1000, 1000))  # the threads are there before the fork
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        for document in pool.map(parser, [sys.argv[2]] * 4):
+            assert [s.heads for s in document] == [s.heads for s in alone]
+    assert torch.get_num_threads() == 2
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_parses(model: Path, tmp_path: Path) -> None:  # noqa: F811
+    """A fork does not copy threads, and waiting for them would take for ever."""
+    (tmp_path / "forking.py").write_text(FORKING, encoding="utf-8")
+    command = [sys.executable, tmp_path / "forking.py", model, "The dog sees a cat. " * 40]
+    started = subprocess.Popen(
+        command, start_new_session=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    )
+    try:
+        assert started.wait(timeout=60) == 0
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(started.pid, signal.SIGKILL)
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize("policy", [None, "ACTIVE"])
+def test_threads_of_training_do_not_spin_unless_they_are_told_to(policy: str | None) -> None:
+    """OpenMP reads the environment when torch is loaded, and then prints what it has read."""
+    environment = {k: v for k, v in os.environ.items() if k != "OMP_WAIT_POLICY"}
+    environment |= {"OMP_DISPLAY_ENV": "true", "PYTHONPATH": os.pathsep.join(sys.path)}
+    if policy:
+        environment["OMP_WAIT_POLICY"] = policy
+    done = subprocess.run(
+        [sys.executable, "-m", "headspan", "train", "missing.toml", "-o", "missing"],
+        env=environment, capture_output=True, text=True,
+    )  # fmt: skip
+    assert "missing.toml: cannot be read" in done.stderr
+    assert f"OMP_WAIT_POLICY = '{policy or 'PASSIVE'}'" in done.stderr

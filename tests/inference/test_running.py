@@ -4,15 +4,16 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
 import torch
+from numba.core.dispatcher import Dispatcher
 
 from headspan import HeadspanError
 from headspan.inference import ScoresError, arc, headed_span, joint
-from headspan.inference.simd import compile as compiling
 from headspan.inference.simd import rows
 from headspan.inference.simd.compile import Kernel, array
 from headspan.inference.threads import over_sentences
@@ -46,23 +47,58 @@ def test_arrays_do_not_need_torch() -> None:
 
 
 def test_without_a_writable_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = numba.njit
+    def refuse(*_: object) -> None:
+        raise RuntimeError("cannot cache function 'f': no locator available for file 'g'")
 
-    def refuse(*arguments: object, **options: object) -> object:
-        if options.get("cache"):
-            raise RuntimeError("cannot cache function 'f': no locator available for file 'g'")
-        return real(*arguments, **options)
-
-    monkeypatch.setattr(compiling, "njit", refuse)
+    monkeypatch.setattr(Dispatcher, "enable_caching", refuse)
     lazy = Kernel(lambda x: x + 1, lambda number: number(number))
     assert lazy[np.float64](1.0) == 2.0
 
-    def fail(*arguments: object, **options: object) -> object:
+    def fail(*_: object) -> None:
         raise RuntimeError("something else")
 
-    monkeypatch.setattr(compiling, "njit", fail)
+    monkeypatch.setattr(Dispatcher, "enable_caching", fail)
     with pytest.raises(RuntimeError, match="something else"):
         Kernel(lambda x: x, lambda number: number(number))[np.float32]
+
+
+KERNEL = """
+import numpy as np
+from headspan.inference.simd.compile import Kernel
+
+def plus_one(x):
+    return x + 1
+
+if __name__ == "__main__":
+    print(Kernel(plus_one, lambda number: number(number))[np.float64](1.0))
+"""
+
+
+def test_a_cache_that_others_can_write_to_is_not_used(tmp_path: Path) -> None:
+    """A pickle planted in a cache is run if the folder is private, and not if it is open to all."""
+    (tmp_path / "plus.py").write_text(KERNEL, encoding="utf-8")
+    for folder in ("cache", "home"):
+        (tmp_path / folder).mkdir(mode=0o700)
+    environment = {
+        **os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "HOME": str(tmp_path / "home"),
+        "XDG_CACHE_HOME": str(tmp_path / "home" / "cache"),
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }  # fmt: skip
+    run = f"import runpy; runpy.run_path({str(tmp_path / 'plus.py')!r}, run_name='__main__')"
+    assert _python(run, **environment) == "2.0"
+    (index,) = (tmp_path / "cache").rglob("*.nbi")
+    assert not list((tmp_path / "home").rglob("*.nbi"))
+    mark = tmp_path / "mark"
+    index.write_bytes(b"cbuiltins\nopen\n(V" + str(mark).encode() + b"\nVw\ntR.")
+    index.parent.chmod(0o777)
+    assert _python(run, **environment) == "2.0"
+    assert not mark.exists()
+    assert list((tmp_path / "home").rglob("*.nbi"))  # the user's own cache stands in for it
+    (tmp_path / "home").chmod(0o777)
+    assert _python(run, **environment) == "2.0"
+    index.parent.chmod(0o700)
+    subprocess.run([sys.executable, "-c", run], env=environment, capture_output=True)
+    assert mark.exists()  # or this test would show nothing
 
 
 @pytest.mark.parametrize(

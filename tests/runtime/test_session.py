@@ -55,7 +55,8 @@ def test_a_forked_process_runs_it_too() -> None:
         child = fork.Process(target=lambda: answers.put(run(session)))
         child.start()
         assert answers.get(timeout=60) == [2, 4]
-        child.join()
+        child.join(timeout=60)
+        assert child.exitcode == 0
     finally:
         threads._chosen = before
 

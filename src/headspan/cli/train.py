@@ -114,8 +114,7 @@ def _say_what_comes(trainer: Trainer) -> None:
         f"{len(trainer.parser.vocabularies.labels.names)} relations"
     )
     lines.append(f"segmenter: {'trained first' if trainer.config.data.segment else 'none'}")
-    steps = -(-len(trainer.batches(0)) // t.accumulate)
-    lines.append(f"about {steps:,} steps per epoch, {t.epochs} epochs")
+    lines.append(f"about {trainer.steps(0):,} steps per epoch, {t.epochs} epochs")
     seconds, memory = estimate(trainer)
     left = max(t.epochs - trainer.state.epoch, 0)
     lines.append(

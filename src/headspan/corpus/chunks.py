@@ -159,9 +159,6 @@ def _values(item: Part | SkippedInput) -> list[object]:
     return [item.kind, *values]
 
 
-_EARLIER = {"input": "input_sha256", "read": "bytes_read", "problems": "skipped"}
-
-
 @dataclass(frozen=True, slots=True)
 class Shard:
     """The outcome of a chunk: a file, unless the chunk as a whole failed."""
@@ -184,8 +181,7 @@ class Shard:
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> Shard:
-        """Make a shard from its fields in JSON, also under the names of earlier versions."""
-        table = {_EARLIER.get(name, name): value for name, value in table.items()}
+        """Make a shard from its fields in JSON."""
         skipped = tuple(SkippedInput(**fields) for fields in table["skipped"])
         return cls(**{**table, "skipped": skipped})
 

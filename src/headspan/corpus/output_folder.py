@@ -1,9 +1,9 @@
 """The folder of a parsed corpus: its finished shards, and resuming after any interruption.
 
 During a run, `progress.jsonl` has one line with everything that the result depends on, then one
-line per shard, written once the shard is safely in place. At the end it is replaced by
-`manifest.json`, which is in the order of the corpus and has nothing that depends on how the run
-went.
+line per shard, written once the shard is safely in place. Each line has a checksum: a shard whose
+line is damaged is made again. At the end it is replaced by `manifest.json`, which is in the order
+of the corpus and has nothing that depends on how the run went.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from headspan.corpus.chunks import Chunk, Shard
+from headspan.corpus.sealed_lines import read_lines, sealed, unsealed
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.files import open_output, reason, sync
 
 FORMAT = 1
 """The version of the layout."""
 MANIFEST, PROGRESS, ERRORS = "manifest.json", "progress.jsonl", "errors.jsonl"
-_TEMPORARY = ".headspan-*.tmp"
+_LAYOUT = "layout"  # the key of the version, which settings have and shards do not
+_TEMPORARY, _SHARDS = ".headspan-*.tmp", "part-[0-9]*.*"
 _NOT_COMPARED = ("model", "threads")  # a model is compared by its content, not by its name
 
 
@@ -37,6 +39,15 @@ class CorpusSummary:
     sentences: int
     words: int
     errors: int
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedFolder:
+    """A folder with a manifest."""
+
+    summary: CorpusSummary
+    fingerprints: Mapping[int, str]
+    """The fingerprint of every chunk."""
 
 
 class OutputFolder:
@@ -59,22 +70,27 @@ class OutputFolder:
         return self._last is not None and len(self.finished) > self._last
 
     def begin(self) -> None:
-        """Write the settings, on which the result depends."""
-        table = {"layout": FORMAT, **self.settings}
-        self._append(json.dumps(table))
+        """Write the settings, on which the result depends.
+
+        Shards are removed if they are there: those of a run whose settings are damaged.
+        """
+        for path in self.path.glob(_SHARDS):
+            path.unlink()
+        self._progress.truncate(0)
+        self._append({_LAYOUT: FORMAT, **self.settings})
         sync(self.path)
 
-    def resume(self, lines: Iterator[tuple[int, Any]]) -> None:
-        """Keep the shards that an earlier run recorded, if they are as it left them."""
+    def resume(self, lines: Iterator[tuple[int, Mapping[str, Any] | None]]) -> None:
+        """Keep the shards that an earlier run recorded, if they and their lines are intact."""
         for at, table in lines:
-            shard = Shard.from_table(table)
-            if not shard.name or _is_intact(self.path / shard.name, shard):
+            shard = Shard.from_table(table) if table and _LAYOUT not in table else None
+            if shard and (not shard.name or _is_intact(self.path / shard.name, shard)):
                 self._count(shard, at)
 
     def add(self, shard: Shard) -> None:
         """Record that a shard is in place."""
         at = self._progress.seek(0, os.SEEK_END)
-        self._append(json.dumps(asdict(shard)))
+        self._append(asdict(shard))
         self._count(shard, at)
 
     def remaining(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
@@ -99,7 +115,7 @@ class OutputFolder:
         if not totals["errors"]:
             (self.path / ERRORS).unlink()
         with open_output(self.path / MANIFEST) as stream:
-            head = json.dumps({"layout": FORMAT, **self.settings, **totals}, indent=1)
+            head = json.dumps({_LAYOUT: FORMAT, **self.settings, **totals}, indent=1)
             stream.write(head.removesuffix("\n}").encode() + b',\n "parts": [')
             before = b"\n  "
             for shard in self._shards():
@@ -119,11 +135,13 @@ class OutputFolder:
     def _shards(self) -> Iterator[Shard]:
         for number in sorted(self._lines):
             self._progress.seek(self._lines[number])
-            table = json.loads(self._progress.readline())
+            table = unsealed(self._progress.readline())
+            if table is None:
+                raise HeadspanError(f"{self.path / PROGRESS}: has changed during the run")
             yield Shard.from_table(table)
 
-    def _append(self, line: str) -> None:
-        handle, data = self._progress.fileno(), line.encode() + b"\n"
+    def _append(self, table: Mapping[str, Any]) -> None:
+        handle, data = self._progress.fileno(), sealed(table)
         try:
             while data:  # without the buffer, which would try again when it is closed
                 data = data[os.write(handle, data) :]
@@ -156,9 +174,15 @@ def remaining(
             raise HeadspanError(_input_changed(folder, f"chunk {chunk.number}, {chunk.location}"))
 
 
+def check_input(chunks: Iterator[Chunk], finished: Mapping[int, str], folder: Path) -> None:
+    """Raise HeadspanError if the chunks are not those that were parsed."""
+    for chunk in remaining(chunks, finished, folder):
+        raise HeadspanError(_input_changed(folder, f"{chunk.location} is new"))
+
+
 @contextmanager
-def open_folder(path: Path, settings: Mapping[str, Any]) -> Iterator[OutputFolder | CorpusSummary]:
-    """Open a new folder or one to resume; a finished one yields its summary.
+def open_folder(path: Path, settings: Mapping[str, Any]) -> Iterator[OutputFolder | FinishedFolder]:
+    """Open a new folder, one to resume, or a finished one.
 
     settings: everything that the result depends on, except the text. Raises HeadspanError if the
     folder was begun with other settings, holds something else, or is in use by another run.
@@ -189,9 +213,9 @@ def open_folder(path: Path, settings: Mapping[str, Any]) -> Iterator[OutputFolde
             return
         folder = OutputFolder(path, progress, settings)
         folder.clear()
-        lines = _lines(progress)
+        lines = read_lines(progress)
         _, begun_with = next(lines, (0, None))
-        if begun_with is None:
+        if begun_with is None or _LAYOUT not in begun_with:
             folder.begin()
         else:
             _compare(path, begun_with, settings)
@@ -200,28 +224,15 @@ def open_folder(path: Path, settings: Mapping[str, Any]) -> Iterator[OutputFolde
         yield folder
 
 
-def _lines(progress: BinaryIO) -> Iterator[tuple[int, Any]]:
-    """The lines and where each begins; a line that is not complete is cut off."""
-    progress.seek(0)
-    at = 0
-    for line in progress:
-        try:
-            table = json.loads(line) if line.endswith(b"\n") else None
-        except ValueError:
-            table = None
-        if not isinstance(table, dict):
-            break
-        yield at, table
-        at += len(line)
-    progress.truncate(at)
-
-
-def _finished(path: Path, settings: Mapping[str, Any]) -> CorpusSummary:
+def _finished(path: Path, settings: Mapping[str, Any]) -> FinishedFolder:
     try:
         table = json.loads((path / MANIFEST).read_bytes())
         _compare(path, table, settings)
-        return CorpusSummary(*(table[name] for name in ("shards", "sentences", "words", "errors")))
-    except (ValueError, KeyError, TypeError) as error:
+        return FinishedFolder(
+            CorpusSummary(*(table[name] for name in ("shards", "sentences", "words", "errors"))),
+            {number: part["input_sha256"] for number, part in enumerate(table["parts"])},
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise HeadspanError(f"{path / MANIFEST}: is not the manifest of a corpus") from error
 
 
@@ -229,7 +240,7 @@ def _compare(path: Path, begun: Mapping[str, Any], settings: Mapping[str, Any]) 
     """Raise HeadspanError if a folder was begun with other settings."""
     differences = [
         f"{name} was {begun.get(name)!r} and is {value!r}"
-        for name, value in {"layout": FORMAT, **settings}.items()
+        for name, value in {_LAYOUT: FORMAT, **settings}.items()
         if begun.get(name) != value and name not in _NOT_COMPARED
     ]
     if differences:

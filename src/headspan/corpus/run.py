@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Protocol
 from headspan import __version__
 from headspan.corpus import parquet, workers
 from headspan.corpus.chunks import Shard
-from headspan.corpus.output_folder import CorpusSummary, OutputFolder, open_folder
+from headspan.corpus.output_folder import (
+    CorpusSummary,
+    FinishedFolder,
+    OutputFolder,
+    check_input,
+    open_folder,
+)
 from headspan.corpus.parsing import CorpusOptions
 from headspan.corpus.shards import Compression, ShardFormat, ShardWriter, load_parser
 from headspan.corpus.source import Source
@@ -120,8 +126,9 @@ def parse_corpus(
         "threads": plan.threads,
     }
     with open_folder(target, settings) as opened:
-        if isinstance(opened, CorpusSummary):
-            return opened
+        if isinstance(opened, FinishedFolder):
+            check_input(source.chunks(), opened.fingerprints, target)
+            return opened.summary
         # an embedded model keeps its name, since other machines may have it elsewhere
         model_name = str(path.absolute()) if Path(model).is_dir() else os.fspath(model)
         writer = ShardWriter(
@@ -156,7 +163,9 @@ def _run(
             )
 
     try:
-        if not folder.complete:
+        if folder.complete:
+            check_input(source.chunks(), folder.finished, folder.path)
+        else:
             report()
             with closing(engine(source, folder, writer)) as shards:
                 for shard in shards:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import stat
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,10 +36,11 @@ class Source:
                 yield name
 
     def check(self) -> None:
-        """Raise HeadspanError if a file or folder does not exist."""
+        """Raise HeadspanError if a file or folder does not exist, or a folder has other things."""
         for name in self.names:
             if name != "-" and not (self.root / name).exists():
                 raise HeadspanError(f"{name}: there is no such file or folder")
+        deque(self.files(), maxlen=0)
 
     def bytes(self) -> int | None:
         """The size of all files; None if one of them is standard input."""
@@ -65,4 +68,19 @@ class Source:
         for path, folders, files in os.walk(self.root / folder):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             within = Path(folder) / Path(path).relative_to(self.root / folder)
-            yield from (str(within / name) for name in sorted(files) if not name.startswith("."))
+            for name in sorted(files):
+                if not name.startswith("."):
+                    _check_is_file(Path(path) / name, within / name)
+                    yield str(within / name)
+
+
+def _check_is_file(path: Path, name: Path) -> None:
+    """Raise HeadspanError for a pipe, a socket or a device: reading might never end."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:  # reading will show why
+        return
+    kinds = {stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
+    if not stat.S_ISREG(mode):
+        kind = kinds.get(stat.S_IFMT(mode), "device")
+        raise HeadspanError(f"{name}: is a {kind}; expected files in the input folder")

@@ -10,7 +10,7 @@ import warnings
 from collections import Counter, deque
 from collections.abc import Generator, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import connection
 from multiprocessing.process import BaseProcess
 from typing import Any
@@ -22,6 +22,8 @@ from headspan.plumbing.machine import exit_reason, memory, usable_cores
 
 TRIES = 2
 """Number of times that a chunk is tried if the process that parses it dies."""
+_LOADS = 3
+"""Number of times in a row that processes may die while they load the model, per process."""
 _READY = "ready"
 _MEMORY = 3 << 29
 """Bytes that a process may need: libraries, the model, and the longest sentence."""
@@ -54,12 +56,11 @@ def run(chunks: Iterator[Chunk], writer: ShardWriter, *, processes: int) -> Gene
     """Parse the chunks in several processes; yields the shards as they are finished.
 
     There are at most as many chunks in memory as processes. A process that dies is replaced; its
-    chunk is tried once more, then recorded as failed. Closing the generator ends the processes.
+    chunk is tried once more, then recorded as failed. HeadspanError is raised if processes die in a
+    row while they load the model. Closing the generator ends the processes.
     """
-    waiting: deque[Chunk] = deque()
-    deaths: Counter[int] = Counter()
-    warned: set[str] = set()
-    team: list[_Worker] = []
+    state = _RunState(most_failed_loads=_LOADS * processes)
+    team, waiting = state.team, state.waiting
     try:
         while True:
             while len(waiting) + sum(w.chunk is not None for w in team) < processes:
@@ -76,19 +77,27 @@ def run(chunks: Iterator[Chunk], writer: ShardWriter, *, processes: int) -> Gene
                 return
             readable = connection.wait([worker.pipe for worker in team])
             for worker in [worker for worker in team if worker.pipe in readable]:
-                yield from _receive(worker, team, waiting, deaths, warned)
+                yield from _receive(worker, state)
     finally:
         for worker in team:
             worker.kill()
 
 
-def _receive(
-    worker: _Worker,
-    team: list[_Worker],
-    waiting: deque[Chunk],
-    deaths: Counter[int],
-    warned: set[str],
-) -> Iterator[Shard]:
+@dataclass
+class _RunState:
+    """The processes of a run, the chunks that wait for them, and what has gone wrong so far."""
+
+    most_failed_loads: int
+    team: list[_Worker] = field(default_factory=list)
+    waiting: deque[Chunk] = field(default_factory=deque)
+    deaths: Counter[int] = field(default_factory=Counter)
+    """Number of processes that died, by the chunk that they parsed."""
+    failed_loads: int = 0
+    """Number of processes in a row that died while they loaded the model."""
+    warned: set[str] = field(default_factory=set)
+
+
+def _receive(worker: _Worker, state: _RunState) -> Iterator[Shard]:
     """Handle a message of a process: ready, a shard, a warning, an error, or its death.
 
     Warnings that all processes have are given once.
@@ -96,23 +105,27 @@ def _receive(
     try:
         message = worker.pipe.recv()
     except (EOFError, OSError):
-        team.remove(worker)
+        state.team.remove(worker)
         how, chunk = worker.how_it_ended(), worker.chunk
         if chunk is None and worker.ready:  # it had nothing to do
             return
         if chunk is None:
+            state.failed_loads += 1
+            if state.failed_loads < state.most_failed_loads:
+                return
             raise HeadspanError(
-                f"a process {how} while it loaded the model; fewer --processes need less memory"
+                f"a process {how} while it loaded the model, {state.failed_loads} times in a row; "
+                "fewer --processes need less memory"
             ) from None
-        deaths[chunk.number] += 1
-        if deaths[chunk.number] < TRIES:
-            waiting.appendleft(chunk)
+        state.deaths[chunk.number] += 1
+        if state.deaths[chunk.number] < TRIES:
+            state.waiting.appendleft(chunk)
         else:
             yield Shard.failed(chunk, f"the process that parsed it {how}, {TRIES} times")
         return
     if isinstance(message, HeadspanWarning):
-        if str(message) not in warned:
-            warned.add(str(message))
+        if str(message) not in state.warned:
+            state.warned.add(str(message))
             warn(str(message))
         return
     if isinstance(message, Exception):
@@ -120,6 +133,8 @@ def _receive(
     if isinstance(message, Shard):
         worker.chunk = None
         yield message
+    else:
+        state.failed_loads = 0
     worker.ready = True
 
 

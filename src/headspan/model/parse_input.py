@@ -10,6 +10,7 @@ from headspan.inference import Constraints
 from headspan.model.document import Document
 from headspan.plumbing.errors import HeadspanError, naming, shown
 
+_SURROGATE = re.compile("[\\ud800-\\udfff]")
 _UNWRITABLE = re.compile("[\\t\\n\\r\\0\\ud800-\\udfff]")
 
 
@@ -37,6 +38,9 @@ def check_constraints(constraints: Constraints | None) -> None:
 def as_sentence(words: Sentence | Sequence[str], number: int) -> Sentence:
     """A sentence from its words; raises HeadspanError if they are not words."""
     if isinstance(words, Sentence):
+        if _SURROGATE.search("".join(words.forms)):
+            with naming(f"sentence {number}"):
+                checked_words(words.forms)
         return words
     if isinstance(words, str):
         raise HeadspanError(

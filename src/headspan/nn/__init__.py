@@ -10,4 +10,13 @@ os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "8")
 from headspan.plumbing.extras import needed_for
 
 with needed_for("computing with torch", extra="torch"):
-    import torch as _torch  # noqa: F401
+    import torch
+
+
+def _use_one_thread() -> None:
+    """Let torch do without threads that a fork did not copy; it would wait for them forever."""
+    torch.set_num_threads(1)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_use_one_thread)

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from headspan.plumbing.errors import HeadspanError, first_line, shown
+from headspan.plumbing.errors import HeadspanError, first_line, naming, shown
 from headspan.runtime.inputs import Subwords, check_subwords
 from headspan.runtime.subwords import SubwordTokenizer, special_numbers
 
@@ -116,7 +116,8 @@ def load_pretrained(name: str, *, depth: int = 0) -> tuple[nn.Module, SubwordTok
     if backend is None:
         raise HeadspanError(f"the encoder {name!r} has no fast tokenizer")
     special = special_numbers(tokenizer, positions(config))
-    return encoder, SubwordTokenizer(backend, **special)
+    with naming(f"the encoder {name!r}"):  # what training starts from can be loaded afterwards
+        return encoder, SubwordTokenizer.from_json(backend.to_str(), special)
 
 
 @contextmanager

@@ -60,6 +60,6 @@ def named(name: str, most: int = 80) -> str:
     return shown(name, most)[1:-1]
 
 
-def first_line(error: Exception) -> str:
+def first_line(error: BaseException) -> str:
     """The first line of another library's message."""
     return str(error).strip().split("\n")[0]

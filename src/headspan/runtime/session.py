@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -25,7 +26,7 @@ class Session:
 
     def __init__(self, make: Callable[[], Graph]) -> None:
         self._make = make
-        self._ready: tuple[Any, object] = None, None
+        self._ready: tuple[Any, tuple[int, int] | None] = None, None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_make": self._make, "_ready": (None, None)}
@@ -33,11 +34,22 @@ class Session:
     def run(self, inputs: Mapping[str, NDArray[Any]]) -> Arrays:
         """The outputs by their names."""
         session, made_for = self._ready
-        if made_for != (now := (os.getpid(), threads())):
+        now = os.getpid(), threads()
+        if made_for != now:
+            if made_for and made_for[0] != now[0]:
+                _keep_forever(session)
             session = _session(self._make())
             self._ready = session, now
         names = [output.name for output in session.get_outputs()]
         return dict(zip(names, session.run(names, inputs), strict=True))
+
+
+def _keep_forever(session: Any) -> None:
+    """Never delete a session of the process that this one was forked from.
+
+    Deleting it would wait for its threads, which were not copied.
+    """
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(session))
 
 
 def _session(graph: Graph) -> Any:

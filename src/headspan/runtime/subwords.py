@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
@@ -10,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError, first_line, shown
 from headspan.plumbing.limits import LONGEST_FORM
 from headspan.runtime.inputs import Subwords
+from headspan.runtime.tokenizer_parts import checked_growth
 
 _CACHED_WORDS, _CACHED_CHARACTERS = 100_000, 100  # the most words, and their longest length
 _SMALLEST_WINDOW = 3  # start, a subword, end
+_LONGEST_GROWN = 1_000_000  # characters of a word after the tokenizer's parts have lengthened it
 _SPECIAL = ("start", "end", "unknown", "mask", "pad", "window")
 
 
@@ -23,7 +26,7 @@ class SubwordTokenizer:
     """Turns words into subwords one by one, with a cache.
 
     A word for which the tokenizer has no subwords is the unknown subword; one with more subwords
-    than fit a window is cut.
+    than fit a window is cut. growth: the most characters that the tokenizer makes of one.
     """
 
     def __init__(
@@ -36,26 +39,30 @@ class SubwordTokenizer:
         mask: int,
         pad: int,
         window: int,
+        growth: int = 1,
     ) -> None:
         self.tokenizer = tokenizer
         self.start, self.end, self.unknown, self.mask = start, end, unknown, mask
         self.pad, self.window = pad, window
         tokenizer.no_truncation()
         tokenizer.no_padding()
+        self._longest = min(LONGEST_FORM, _LONGEST_GROWN // growth)
         self._known: dict[str, list[int]] = {}
 
     @classmethod
     def from_json(cls, tokenizer: str, special: Any) -> SubwordTokenizer:
-        """A tokenizer from the text of its tokenizer.json and its special numbers."""
+        """A tokenizer from the text of its tokenizer.json and its special numbers.
+
+        Raises HeadspanError if it has parts that are not known to be harmless.
+        """
         if not isinstance(special, dict) or not all(type(special.get(n)) is int for n in _SPECIAL):
             raise HeadspanError("the tokenizer's special numbers are missing")
         if min(special[name] for name in _SPECIAL) < 0 or special["window"] < _SMALLEST_WINDOW:
             raise HeadspanError("the tokenizer's special numbers are too small")
-        try:
+        growth = checked_growth(tokenizer)
+        with _panics_named("tokenizer.json is not a tokenizer"):
             loaded = Tokenizer.from_str(tokenizer)
-        except Exception as error:  # tokenizers raises a bare Exception
-            raise HeadspanError(f"tokenizer.json is not a tokenizer: {error}") from error
-        return cls(loaded, **{name: special[name] for name in _SPECIAL})
+        return cls(loaded, **{name: special[name] for name in _SPECIAL}, growth=growth)
 
     def to_json(self) -> tuple[str, dict[str, int]]:
         return self.tokenizer.to_str(pretty=False), {name: getattr(self, name) for name in _SPECIAL}
@@ -79,9 +86,9 @@ class SubwordTokenizer:
         """The subwords of a word, at least one."""
         known = self._known.get(form)
         if known is None:
-            short = form[:LONGEST_FORM]
-            ids = self.tokenizer.encode(short, add_special_tokens=False).ids or [self.unknown]
-            known = ids[: self.window - 2]
+            with _panics_named(f"the tokenizer cannot read the word {shown(form)}"):
+                encoding = self.tokenizer.encode(form[: self._longest], add_special_tokens=False)
+            known = encoding.ids[: self.window - 2] or [self.unknown]
             if len(form) <= _CACHED_CHARACTERS:
                 if len(self._known) >= _CACHED_WORDS:
                     self._known.clear()
@@ -136,6 +143,17 @@ class SubwordTokenizer:
             np.array([r * longest + position for r, position in pieces], np.int64),
             np.array(owners, np.int64),
         )
+
+
+@contextmanager
+def _panics_named(what: str) -> Iterator[None]:
+    """Raise HeadspanError for bare Exceptions of tokenizers, and for panics of its Rust code."""
+    try:
+        yield
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        raise HeadspanError(f"{what}: {first_line(error)}") from error
 
 
 def _windows(sizes: list[int], window: int) -> list[tuple[int, int, int, int]]:

@@ -1,28 +1,54 @@
 """The state of a run, in one safetensors file that is replaced as a whole.
 
-Weights and moments are tensors; the rest is JSON in the file's header.
+Weights and moments are tensors; the rest is JSON in the file's header, with a checksum of all of
+it. Nothing is restored before everything has been checked.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from headspan.plumbing.errors import HeadspanError, naming
+from headspan.plumbing.errors import HeadspanError, named, naming
 from headspan.plumbing.files import placed
 from headspan.plumbing.tensors import check_fit, read_tensors, write_tensors
 from headspan.text import Segmenter
 
+_STATE, _CHECKSUM = "state", "sha256"  # the keys of the header
+_STEP = "step"  # a number among the moments of a weight
+_MOMENTS = {_STEP, "exp_avg", "exp_avg_sq"}
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What a file holds, undamaged, but not necessarily of this run."""
+
+    path: Path
+    tensors: dict[str, Tensor]
+    state: Any
+
+    def restore(self, network: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+        """Put weights and moments in their places. Raises HeadspanError if they do not fit."""
+        with naming(_unusable(self.path)):
+            weights = _below(self.tensors, "network.")
+            check_fit(network, weights)
+            moments = _moments(_below(self.tensors, "optimizer."), optimizer)
+        network.load_state_dict(weights)
+        groups = optimizer.state_dict()["param_groups"]
+        optimizer.load_state_dict({"state": moments, "param_groups": groups})
+
 
 def save_checkpoint(
-    path: Path, network: nn.Module, optimizer: torch.optim.Optimizer, state: dict[str, Any]
+    path: Path, network: nn.Module, optimizer: torch.optim.Optimizer, state: Mapping[str, Any]
 ) -> None:
-    """Write everything that `load_checkpoint` needs to resume exactly here."""
+    """Write everything that is needed to resume exactly here."""
     tensors = {f"network.{name}": tensor for name, tensor in network.state_dict().items()}
     for number, moments in optimizer.state_dict()["state"].items():
         for name, value in moments.items():
@@ -30,51 +56,92 @@ def save_checkpoint(
     _write(path, tensors, state)
 
 
-def load_checkpoint(
-    path: Path, network: nn.Module, optimizer: torch.optim.Optimizer
-) -> dict[str, Any]:
-    """Restore a run from its checkpoint; return the rest of its state."""
-    tensors, state = _read(path)
-    weights = _below(tensors, "network.")
-    moments: dict[int, dict[str, Tensor]] = {}
-    with naming(f"{path}: cannot be resumed from"):
-        check_fit(network, weights)
-        network.load_state_dict(weights)
+def read_checkpoint(path: Path) -> Checkpoint:
+    """The content of a file that `save_checkpoint` or `save_segmenter` wrote.
+
+    Raises HeadspanError if it is damaged, or has numbers that are not finite.
+    """
+    tensors, header = read_tensors(path)
+    with naming(_unusable(path)):
+        if _STATE not in header or _CHECKSUM not in header:
+            raise HeadspanError("it is not a checkpoint, or one of an earlier headspan")
+        if header[_CHECKSUM] != _checksum(tensors, header[_STATE]):
+            raise HeadspanError("it is damaged: its content does not have its checksum")
+        for name, tensor in tensors.items():
+            if not tensor.isfinite().all():
+                raise HeadspanError(f"the tensor {named(name)} has numbers that are not finite")
         try:
-            for name, tensor in _below(tensors, "optimizer.").items():
-                number, _, moment = name.partition(".")
-                moments.setdefault(int(number), {})[moment] = tensor
-            groups = optimizer.state_dict()["param_groups"]
-            optimizer.load_state_dict({"state": moments, "param_groups": groups})
-        except (KeyError, ValueError, RuntimeError) as error:
-            raise HeadspanError(str(error)) from error
-    return state
+            return Checkpoint(path, tensors, json.loads(header[_STATE]))
+        except (ValueError, RecursionError) as error:
+            raise HeadspanError(f"its state is not JSON: {error}") from error
 
 
-def save_segmenter(path: Path, segmenter: Segmenter) -> None:
-    """Write a segmenter, for when its run is resumed."""
+def save_segmenter(path: Path, segmenter: Segmenter, run: Mapping[str, Any] | None = None) -> None:
+    """Write a segmenter, for when its run is resumed. run: the fingerprint of the run."""
     arrays, description = segmenter.state()
-    _write(path, {name: torch.from_numpy(array) for name, array in arrays.items()}, description)
+    tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+    _write(path, tensors, {"segmenter": description, "run": run})
 
 
 def load_segmenter(path: Path) -> Segmenter:
     """The segmenter that `save_segmenter` wrote."""
-    tensors, description = _read(path)
-    with naming(f"{path}: cannot be resumed from"):
-        return Segmenter.from_state({name: t.numpy() for name, t in tensors.items()}, description)
+    return load_segmenter_of_run(path)[0]
 
 
-def _write(path: Path, tensors: Mapping[str, Tensor], state: Any) -> None:
+def load_segmenter_of_run(path: Path) -> tuple[Segmenter, Any]:
+    """The segmenter that `save_segmenter` wrote, and the fingerprint of its run."""
+    checkpoint = read_checkpoint(path)
+    with naming(_unusable(path)):
+        if not isinstance(checkpoint.state, dict) or "segmenter" not in checkpoint.state:
+            raise HeadspanError("it is not a segmenter")
+        arrays = {name: tensor.numpy() for name, tensor in checkpoint.tensors.items()}
+        segmenter = Segmenter.from_state(arrays, checkpoint.state["segmenter"])
+        return segmenter, checkpoint.state.get("run")
+
+
+def _write(path: Path, tensors: Mapping[str, Tensor], state: Mapping[str, Any]) -> None:
+    text = json.dumps(state)
     with placed(path) as temporary:
-        write_tensors(temporary, tensors, {"state": json.dumps(state)})
+        header = {_STATE: text, _CHECKSUM: _checksum(tensors, text)}
+        write_tensors(temporary, tensors, header)
 
 
-def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    tensors, header = read_tensors(path)
-    try:
-        return tensors, json.loads(header["state"])
-    except (KeyError, ValueError) as error:
-        raise HeadspanError(f"{path}: is not a checkpoint: {error!r}") from error
+def _checksum(tensors: Mapping[str, Tensor], state: str) -> str:
+    """The SHA-256 of everything in a checkpoint."""
+    digest = hashlib.sha256(state.encode())
+    for name in sorted(tensors):
+        tensor = tensors[name].detach().cpu().contiguous()
+        digest.update(f"\0{name} {tensor.dtype} {tuple(tensor.shape)}\0".encode())
+        digest.update(tensor.flatten().view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
+def _moments(
+    tensors: Mapping[str, Tensor], optimizer: torch.optim.Optimizer
+) -> dict[int, dict[str, Tensor]]:
+    """The moments by the number of their weight. Raises HeadspanError unless they fit."""
+    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+    numbers = {str(number): number for number in range(len(weights))}
+    moments: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in tensors.items():
+        number, _, moment = name.partition(".")
+        if number not in numbers or moment not in _MOMENTS:
+            raise HeadspanError(f"the optimiser's tensor {named(name)} does not belong to this run")
+        shape = () if moment == _STEP else weights[numbers[number]].shape
+        if tensor.shape != shape or tensor.dtype != torch.float32:
+            raise HeadspanError(
+                f"the optimiser's tensor {name} has the shape {tuple(tensor.shape)} and the type "
+                f"{tensor.dtype}; expected {tuple(shape)} and {torch.float32}"
+            )
+        moments.setdefault(numbers[number], {})[moment] = tensor
+    for place, present in moments.items():
+        for missing in sorted(_MOMENTS - present.keys()):
+            raise HeadspanError(f"the optimiser's tensor {place}.{missing} is missing")
+    return moments
+
+
+def _unusable(path: Path) -> str:
+    return f"{path}: cannot be resumed from"
 
 
 def _below(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

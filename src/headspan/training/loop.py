@@ -9,7 +9,7 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from headspan.nn.losses import max_margin
 from headspan.nn.network import Loss, Network
 from headspan.nn.pretrained import encoder_table, load_pretrained
 from headspan.plumbing import limits
-from headspan.plumbing.errors import HeadspanError, warn
+from headspan.plumbing.errors import HeadspanError, naming, warn
 from headspan.plumbing.files import open_output
 from headspan.plumbing.limits import check_parsed
 from headspan.registries import LOSSES, STRUCTURES
@@ -35,8 +35,9 @@ from headspan.training import processes
 from headspan.training.calibration import fit_temperatures
 from headspan.training.card import model_card
 from headspan.training.checkpoint import (
-    load_checkpoint,
-    load_segmenter,
+    Checkpoint,
+    load_segmenter_of_run,
+    read_checkpoint,
     save_checkpoint,
     save_segmenter,
 )
@@ -49,6 +50,8 @@ from headspan.training.checks import (
     warn_without_relations,
 )
 from headspan.training.events import EpochDone, StepDone, Watch
+from headspan.training.fingerprint import check_same, fingerprint
+from headspan.training.run_state import TrainingState
 from headspan.training.sinks import open_sinks
 from headspan.training.treebank import (
     TrainingSet,
@@ -59,39 +62,12 @@ from headspan.training.treebank import (
 
 CHECKPOINT, MODEL, LOG = "checkpoint.safetensors", "model", "log.jsonl"
 SEGMENTER = "segmenter.safetensors"
+_RUN, _PROGRESS = "run", "progress"  # the keys of a checkpoint's state
 _DIVERGED = 1e6
 
 
 class Stopped(HeadspanError):  # noqa: N818 (it is not an error)
     """Training was asked to stop; a checkpoint was written."""
-
-
-@dataclass
-class TrainingState:
-    """The progress of a run."""
-
-    epoch: int = 0
-    """Epochs done."""
-    step: int = 0
-    """Steps done in this epoch."""
-    parse: float = 0.0
-    """The sum of the losses on trees in this epoch."""
-    label: float = 0.0
-    """The sum of the losses on relations."""
-    tag: float = 0.0
-    """The sum of the losses on tags."""
-    words: int = 0
-    """The words of these losses."""
-    best: float = -1.0
-    """The best LAS on the dev treebank."""
-    best_epoch: int = -1
-    seconds: float = 0.0
-    history: list[EpochDone] = field(default_factory=list)
-
-    @classmethod
-    def from_json(cls, state: dict[str, Any]) -> TrainingState:
-        """The state from `asdict`, through JSON."""
-        return cls(**{**state, "history": [EpochDone(**entry) for entry in state["history"]]})
 
 
 class Trainer:
@@ -114,6 +90,7 @@ class Trainer:
             data = replace(config.data, segment=lacks_spaces(sentences))
             config = replace(config, data=data)
         self.config = config
+        self.fingerprint = fingerprint(config)
         longest = limits.LONGEST_DENSE if dense else limits.LONGEST
         self.training_set = TrainingSet.choose(sentences, config.data, longest=longest)
         if not self.training_set.sentences:
@@ -184,16 +161,32 @@ class Trainer:
         path = self.folder / CHECKPOINT
         exists = path.exists()
         if exists:
-            state = load_checkpoint(path, self.network, self.optimizer)
-            try:
-                self.state = TrainingState.from_json(state)
-            except (KeyError, TypeError) as error:
-                raise HeadspanError(f"{path}: is not a checkpoint: {error!r}") from error
+            self._restore(read_checkpoint(path))
         place = [float(self.state.epoch), float(self.state.step)]
         if processes.from_first(place) != place:
             raise HeadspanError(f"{path}: is not what the first process sees; expected a folder "
                                 "that all processes share")  # fmt: skip
         return exists
+
+    def _restore(self, checkpoint: Checkpoint) -> None:
+        """Take up the run of a checkpoint; raises HeadspanError if it is another run."""
+        state = checkpoint.state if isinstance(checkpoint.state, dict) else {}
+        with naming(f"{checkpoint.path}: cannot be resumed from"):
+            check_same(state.get(_RUN), self.fingerprint)
+            found = TrainingState.from_json(
+                state.get(_PROGRESS), epochs=self.config.training.epochs
+            )
+            if found.step and found.step >= self.steps(found.epoch):
+                raise HeadspanError(
+                    f"its step is {found.step}; epoch {found.epoch + 1} has "
+                    f"{self.steps(found.epoch)} steps"
+                )
+        checkpoint.restore(self.network, self.optimizer)
+        self.state = found
+
+    def steps(self, epoch: int) -> int:
+        """The number of steps in an epoch."""
+        return -(-len(self.batches(epoch)) // self.config.training.accumulate)
 
     def run(self, watch: Watch | None = None) -> None:
         """Train to the end, or until SIGINT or SIGTERM."""
@@ -215,13 +208,14 @@ class Trainer:
         """The segmenter of this run: trained now, or read if it was trained before."""
         path = self.folder / SEGMENTER
         if path.exists():
-            return load_segmenter(path)
-
+            segmenter, run = load_segmenter_of_run(path)
+            if run == self.fingerprint:
+                return segmenter
         sentences = read_treebank(self.config.data.train, "train")  # also those that were dropped
         segmenter = train_segmenter(
             sentences, self.dev, seed=self.config.training.seed, watch=watch
         )
-        save_segmenter(path, segmenter)
+        save_segmenter(path, segmenter, self.fingerprint)
         return segmenter
 
     def _epoch(self, started: float, watch: Watch | None) -> None:
@@ -344,7 +338,8 @@ class Trainer:
     def _save(self) -> None:
         if processes.rank():
             return
-        save_checkpoint(self.folder / CHECKPOINT, self.network, self.optimizer, asdict(self.state))
+        state = {_RUN: self.fingerprint, _PROGRESS: asdict(self.state)}
+        save_checkpoint(self.folder / CHECKPOINT, self.network, self.optimizer, state)
 
     def _write_log(self) -> None:
         """One line per epoch, as the checkpoint has them: whatever happens, the two agree."""

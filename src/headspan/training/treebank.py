@@ -198,15 +198,20 @@ def read_treebank(files: Files, what: str) -> list[Sentence]:
 
 
 def read_silver(files: Files) -> Iterator[Sentence]:
-    """The sentences of silver files, one after the other; of a folder, those of its shards."""
+    """The sentences of silver files, one after the other."""
+    for path in silver_files(files):
+        for sentence in conllu.read(path):
+            if len(sentence) and NO_HEAD not in sentence.heads:
+                yield sentence
+
+
+def silver_files(files: Files) -> Iterator[str]:
+    """The names of silver files, and of the shards in a folder of them."""
     for path in file_list(files):
         shards = [str(shard) for shard in sorted(Path(path).glob("*.conllu*"))]
         if Path(path).is_dir() and not shards:
             raise HeadspanError(f"{path}: has no files *.conllu; expected shards of sentences")
-        for shard in shards or [path]:
-            for sentence in conllu.read(shard):
-                if len(sentence) and NO_HEAD not in sentence.heads:
-                    yield sentence
+        yield from shards or [path]
 
 
 def _read_file(path: str) -> list[Sentence]:

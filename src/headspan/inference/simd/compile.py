@@ -12,7 +12,10 @@ from typing import Any, TypeVar
 from zlib import crc32
 
 import numpy as np
-from numba import njit, types
+from numba import config, njit, types
+from numba.misc.appdirs import AppDirs
+
+from headspan.plumbing.private import is_private
 
 Signature = Callable[[Any], Any]
 _LOCK = Lock()
@@ -102,16 +105,34 @@ class Kernel:
         # are compiled into it. The name of the cached file is made of the qualified name.
         name = self._function.__qualname__.partition("@")[0]
         self._function.__qualname__ = f"{name}@{_fingerprint()}"
-        compiled: Callable[..., Any]
-        try:
-            compiled = njit(signature, nogil=True, cache=True)(self._function)
-        except RuntimeError as error:
-            # Numba looks for a folder to write to beside the source and then in the user's
-            # cache. Where it may write to neither, the kernel lives as long as the process.
-            if "cannot cache" not in str(error):
-                raise
-            compiled = njit(signature, nogil=True)(self._function)
-        return compiled
+        compiled = _cached(self._function) or njit(nogil=True)(self._function)
+        compiled.compile(signature)
+        compiled.disable_compile()
+        return compiled  # type: ignore[no-any-return]
+
+
+def _cached(function: Callable[..., Any]) -> Any:
+    """A function to compile whose machine code is kept on disk; None where that is not possible.
+
+    Cached code is run as it is, so nobody else may write to its folder. Numba takes the folder that
+    NUMBA_CACHE_DIR names, the one beside the source or the user's cache: the first in which it may
+    write. If that is not private, the user's cache is tried. Where there is no folder, the kernel
+    lives as long as the process.
+    """
+    chosen = config.CACHE_DIR
+    try:
+        for folder in (chosen, AppDirs(appname="numba", appauthor=False).user_cache_dir):
+            config.CACHE_DIR = folder
+            compiled = njit(nogil=True)(function)
+            compiled.enable_caching()  # which only chooses the folder
+            if is_private(Path(compiled.stats.cache_path)):
+                return compiled
+    except RuntimeError as error:
+        if "cannot cache" not in str(error):
+            raise
+    finally:
+        config.CACHE_DIR = chosen
+    return None
 
 
 def kernel(signature: Signature) -> Callable[[Callable[..., Any]], Kernel]:
