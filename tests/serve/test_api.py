@@ -125,7 +125,7 @@ def test_a_content_length_that_is_wrong_does_no_harm(client: TestClient, length:
 
 
 def test_many_constraints_are_refused_at_once(client: TestClient) -> None:
-    arcs = [[k + 1, k] for k in range(1, 100_000)]  # comparing all pairs would take hours
+    arcs = [[k + 1, k] for k in range(1, 20_000)]  # comparing all pairs would take minutes
     assert "a sentence may have 200 words" in refused(
         client, 422, words=[WORDS], constraints=[{"required": arcs}]
     )
@@ -210,7 +210,7 @@ def test_requests_beyond_the_limits_are_refused(parser: Parser) -> None:
 
 def test_a_text_is_bounded_while_it_is_segmented(parser: Parser) -> None:
     with small(parser, words=100, waiting=100) as client:
-        assert "more than 100 words" in refused(client, 413, text="the dog sees a cat.\n\n" * 1000)
+        assert "more than 100 words" in refused(client, 413, text="the dog sees a cat.\n\n" * 300)
         assert client.get("/health").json()["waiting"] == 0
 
 

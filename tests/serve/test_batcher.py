@@ -1,7 +1,7 @@
 """Requests share rounds, take turns, and do not spoil each other."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from typing import Any
 
@@ -13,6 +13,7 @@ from headspan.inference import Constraints
 from headspan.model.parse_options import ParseOptions
 from headspan.model.parse_result import Parse
 from headspan.serve.batcher import ROUND, TURN, Batcher, ParseJob, QueueFullError
+from headspan.serve.work import Portion
 
 from .serving import wait_until
 
@@ -50,7 +51,11 @@ def batcher(recorder: Recorder) -> Iterator[Batcher]:
 
 def job(name: str, sentences: int = 1, words: int = 8, **options: Any) -> ParseJob:
     drawn = [Sentence.from_words([f"{name}{k}", *["w"] * (words - 1)]) for k in range(sentences)]
-    return ParseJob(drawn, sentences * words, **options)
+    return ParseJob(portions(drawn), sentences * words, **options)
+
+
+def portions(sentences: Iterable[Sentence]) -> Iterator[Portion]:
+    return (Portion([(sentence, len(sentence))]) for sentence in sentences)
 
 
 def held_up(batcher: Batcher, recorder: Recorder) -> None:
@@ -127,7 +132,7 @@ def test_only_the_request_with_the_bad_sentence_fails(
 ) -> None:
     held_up(batcher, recorder)
     good = batcher.submit(job("good"))
-    culprit = ParseJob([Sentence.from_words(["x"]), Sentence.from_words([word])], 2)
+    culprit = ParseJob(portions([Sentence.from_words(["x"]), Sentence.from_words([word])]), 2)
     wrong = batcher.submit(culprit)
     recorder.go.set()
     assert good.result(60)
@@ -142,7 +147,7 @@ def test_an_error_while_sentences_are_drawn_fails_the_request(batcher: Batcher) 
         raise HeadspanError("no more")
 
     with pytest.raises(HeadspanError, match="no more"):
-        batcher.submit(ParseJob(failing(), 5)).result(60)
+        batcher.submit(ParseJob(portions(failing()), 5)).result(60)
     wait_until(lambda: batcher.waiting == 0)
 
 
