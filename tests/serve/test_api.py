@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from headspan import __version__, conllu
+from headspan import HeadspanError, __version__, conllu
 from headspan.inference import Constraints
 from headspan.model.parser import Parser
 from headspan.serve import Limits, create_app
@@ -229,6 +229,12 @@ def test_the_token_is_required_where_there_is_one(parser: Parser) -> None:
         assert client.get("/models").status_code == 200
 
 
+@pytest.mark.parametrize("token", ["", " ", "\t"])
+def test_an_empty_token_is_refused(parser: Parser, token: str) -> None:
+    with pytest.raises(HeadspanError, match="the token of the service is empty"):
+        create_app(parser, token=token)
+
+
 def test_only_known_host_names_are_answered(parser: Parser) -> None:
     with TestClient(create_app(parser, hosts={"parser.local", "::1"})) as client:
 
@@ -237,6 +243,15 @@ def test_only_known_host_names_are_answered(parser: Parser) -> None:
 
         assert status("parser.local") == status("PARSER.local:8000") == status("[::1]:8000") == 200
         assert status("evil.example") == status("evil.example:8000") == status("") == 421
+        for wrong in (
+            "[parser.local]",
+            "[parser.local]:80",
+            "parser.local]",
+            "[::1",
+            "::1",
+            "[::1]x",
+        ):
+            assert status(wrong) == 421
     with TestClient(create_app(parser, hosts=None)) as client:
         assert client.get("/health", headers={"Host": "anything"}).status_code == 200
 

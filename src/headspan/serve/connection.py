@@ -37,7 +37,9 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin; from now on the transport says when it has unsent bytes, and when it has none."""
         if len(self.connections) >= self.limits.connections:
-            _longest_waiting(self.connections).transport.abort()
+            longest = _longest_waiting(self.connections)
+            self.connections.discard(longest)  # at once: others may be coming, too
+            longest.transport.abort()
         super().connection_made(transport)
         transport.set_write_buffer_limits(high=0)
         self._expect_request()
