@@ -152,7 +152,7 @@ def test_a_second_signal_stops_at_once(process: subprocess.Popen[str]) -> None:
     assert process.stdout is not None
     address = process.stdout.readline().split()[-1]
     with ThreadPoolExecutor(1) as threads:
-        body = {"words": [WORDS * 8] * 80, "best": 50}
+        body = {"words": [WORDS * 8] * 60, "best": 50}
         asked = threads.submit(httpx.post, f"{address}parse", json=body, timeout=120)
         wait_until(lambda: httpx.get(f"{address}health").json()["waiting"] > 0)
         process.send_signal(signal.SIGTERM)
