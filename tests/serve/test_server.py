@@ -178,7 +178,7 @@ def test_a_second_signal_to_an_idle_service_changes_nothing(
 def _accepts(address: str) -> bool:
     try:
         return httpx.get(f"{address}health").status_code == 200
-    except httpx.ConnectError:
+    except httpx.TransportError:
         return False
 
 
