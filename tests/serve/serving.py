@@ -5,17 +5,17 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import uvicorn
 from fastapi import FastAPI
 
-from headspan.serve.server import listen
+from headspan.serve import Limits
+from headspan.serve.server import Server, listen
 
 
 @contextmanager
-def serving(app: FastAPI) -> Iterator[str]:
-    """Serve in a thread on a free port, and yield the address."""
+def serving(app: FastAPI, limits: Limits | None = None) -> Iterator[str]:
+    """Serve in a thread on a free port, and yield the address. limits: those of connections."""
     with listen("127.0.0.1", 0) as listening:
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, ws="none"))
+        server = Server(app, limits or Limits())
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
         wait_until(lambda: server.started)

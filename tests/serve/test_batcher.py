@@ -1,7 +1,7 @@
 """Requests share rounds, take turns, and do not spoil each other."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from typing import Any
 
@@ -12,7 +12,8 @@ from headspan.conllu import Sentence
 from headspan.inference import Constraints
 from headspan.model.parse_options import ParseOptions
 from headspan.model.parse_result import Parse
-from headspan.serve.batcher import ROUND, TURN, Batcher, ParseJob, QueueFullError
+from headspan.serve.batcher import BATCH, ROUND, TURN, Batcher, ParseJob, QueueFullError
+from headspan.serve.work import Portion
 
 from .serving import wait_until
 
@@ -24,10 +25,14 @@ class Recorder:
         self.calls: list[tuple[list[str], dict[str, Any]]] = []
         self.go = threading.Event()
         self.go.set()
+        self.step = threading.Event()
+        """Cleared to hold up the fourth call."""
+        self.step.set()
 
     def parse(self, sentences: Sequence[Sentence], **options: Any) -> list[Parse]:
         self.calls.append(([s.forms[0] for s in sentences], options))
         assert self.go.wait(60)
+        assert len(self.calls) != 4 or self.step.wait(60)
         if any("bad" in s.forms for s in sentences):
             raise HeadspanError("a bad word")
         if any("bug" in s.forms for s in sentences):
@@ -50,7 +55,11 @@ def batcher(recorder: Recorder) -> Iterator[Batcher]:
 
 def job(name: str, sentences: int = 1, words: int = 8, **options: Any) -> ParseJob:
     drawn = [Sentence.from_words([f"{name}{k}", *["w"] * (words - 1)]) for k in range(sentences)]
-    return ParseJob(drawn, sentences * words, **options)
+    return ParseJob(portions(drawn), sentences * words, **options)
+
+
+def portions(sentences: Iterable[Sentence]) -> Iterator[Portion]:
+    return (Portion([(sentence, len(sentence))]) for sentence in sentences)
 
 
 def held_up(batcher: Batcher, recorder: Recorder) -> None:
@@ -101,6 +110,74 @@ def test_long_sentences_count_by_their_words(batcher: Batcher, recorder: Recorde
     assert before <= 4  # 200 short words have waited for about as many long ones, and a round
 
 
+def test_turns_count_the_work_of_sentences(batcher: Batcher, recorder: Recorder) -> None:
+    """20 costly words weigh as much as 2,000 ordinary ones."""
+    held_up(batcher, recorder)
+    costly = [(Sentence.from_words([f"costly{k}"]), 100) for k in range(20)]
+    large = batcher.submit(ParseJob([Portion([one]) for one in costly], 2000))
+    small = batcher.submit(job("small", 20, words=10))
+    recorder.go.set()
+    small.result(60)
+    large.result(60)
+    calls = [names for names, _ in recorder.calls]
+    assert all(sum(name.startswith("costly") for name in names) <= BATCH // 100 for names in calls)
+    (last,) = [k for k, names in enumerate(calls) if "small19" in names]
+    before = sum(name.startswith("costly") for names in calls[: last + 1] for name in names)
+    assert before <= 5
+
+
+def test_finding_sentences_takes_turns(batcher: Batcher, recorder: Recorder) -> None:
+    """A text in which no sentence ends does not keep others waiting."""
+    found = 0
+
+    def endless() -> Iterator[Portion]:
+        nonlocal found
+        while found < 100_000:
+            found += 1
+            yield Portion([], 16)
+
+    held_up(batcher, recorder)
+    text = batcher.submit(ParseJob(endless(), 1000))
+    small = batcher.submit(job("small", 4, words=60))
+    meanwhile: list[int] = []
+    small.add_done_callback(lambda _: meanwhile.append(found))
+    recorder.go.set()
+    small.result(60)
+    assert meanwhile[0] <= 4 * (ROUND + TURN) // 16
+    assert text.cancel()
+    wait_until(lambda: batcher.waiting == 0)
+    assert found < 100_000
+
+
+def test_a_newcomer_waits_for_a_batch_not_for_a_round(recorder: Recorder) -> None:
+    batcher = Batcher(recorder, limit=10_000)  # type: ignore[arg-type]
+    held_up(batcher, recorder)
+    large = [batcher.submit(job(name, 20, words=60)) for name in "abcdefgh"]
+    recorder.step.clear()
+    recorder.go.set()
+    wait_until(lambda: len(recorder.calls) == 4)  # the others have had their first turns
+    small = batcher.submit(job("small"))
+    recorder.step.set()
+    small.result(60)
+    (turn,) = [k for k, (names, _) in enumerate(recorder.calls) if "small0" in names]
+    assert turn == 4
+    for one in large:
+        one.result(60)
+    batcher.stop()
+
+
+def test_a_bad_sentence_among_many_is_found_in_few_calls(
+    batcher: Batcher, recorder: Recorder
+) -> None:
+    held_up(batcher, recorder)
+    words = [["x"]] * 60 + [["bad"]]
+    wrong = batcher.submit(ParseJob(portions(map(Sentence.from_words, words)), 61))
+    recorder.go.set()
+    with pytest.raises(HeadspanError, match="sentence 61: a bad word"):
+        wrong.result(60)
+    assert len(recorder.calls) <= 2 + 2 * 6
+
+
 def test_options_and_constraints_divide_a_round(batcher: Batcher, recorder: Recorder) -> None:
     held_up(batcher, recorder)
     bound = {2: Constraints(required_arcs=[(1, 2)]), 3: Constraints(required_arcs=[(2, 1)])}
@@ -127,7 +204,7 @@ def test_only_the_request_with_the_bad_sentence_fails(
 ) -> None:
     held_up(batcher, recorder)
     good = batcher.submit(job("good"))
-    culprit = ParseJob([Sentence.from_words(["x"]), Sentence.from_words([word])], 2)
+    culprit = ParseJob(portions([Sentence.from_words(["x"]), Sentence.from_words([word])]), 2)
     wrong = batcher.submit(culprit)
     recorder.go.set()
     assert good.result(60)
@@ -142,7 +219,7 @@ def test_an_error_while_sentences_are_drawn_fails_the_request(batcher: Batcher) 
         raise HeadspanError("no more")
 
     with pytest.raises(HeadspanError, match="no more"):
-        batcher.submit(ParseJob(failing(), 5)).result(60)
+        batcher.submit(ParseJob(portions(failing()), 5)).result(60)
     wait_until(lambda: batcher.waiting == 0)
 
 

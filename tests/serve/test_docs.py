@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from dataclasses import asdict
 
 import pytest
 from fastapi.testclient import TestClient
@@ -39,6 +40,5 @@ def test_the_page_names_all_fields_and_limits(client: TestClient) -> None:
     schema = client.get("/openapi.json").json()["paths"]["/parse"]["post"]["requestBody"]
     fields = schema["content"]["application/json"]["schema"]["properties"]
     assert all(f'"{name}"' in PAGE or f"`{name}`" in PAGE for name in fields)
-    limits = Limits()
-    for number in (limits.words, limits.sentence, limits.waiting, limits.requests, limits.drawn):
-        assert f"| {number:,} |" in PAGE
+    for name, number in asdict(Limits()).items():
+        assert name == "body" or f"| {number:,.0f} |" in PAGE, name

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -151,7 +152,7 @@ def test_a_second_signal_stops_at_once(process: subprocess.Popen[str]) -> None:
     assert process.stdout is not None
     address = process.stdout.readline().split()[-1]
     with ThreadPoolExecutor(1) as threads:
-        body = {"words": [WORDS * 20] * 100, "best": 50}
+        body = {"words": [WORDS * 8] * 60, "best": 50}
         asked = threads.submit(httpx.post, f"{address}parse", json=body, timeout=120)
         wait_until(lambda: httpx.get(f"{address}health").json()["waiting"] > 0)
         process.send_signal(signal.SIGTERM)
@@ -162,17 +163,31 @@ def test_a_second_signal_stops_at_once(process: subprocess.Popen[str]) -> None:
         assert asked.exception(60) is not None or asked.result().status_code >= 500
 
 
+def test_a_second_signal_to_an_idle_service_changes_nothing(
+    process: subprocess.Popen[str],
+) -> None:
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    while process.poll() is None:  # at every stage of its end
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.002)
+    assert process.returncode == 0
+
+
 def _accepts(address: str) -> bool:
     try:
         return httpx.get(f"{address}health").status_code == 200
-    except httpx.ConnectError:
+    except httpx.TransportError:
         return False
 
 
 def test_a_service_that_cannot_start_says_why_in_one_line(model_folder: Path) -> None:
-    def said(*options: str) -> str:
+    def said(*options: str, **environment: str) -> str:
         command = [sys.executable, "-m", "headspan", "serve", *options]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, env=os.environ | environment
+        )
         assert done.returncode == 2
         assert done.stderr.count("\n") == 1
         return done.stderr
@@ -182,6 +197,7 @@ def test_a_service_that_cannot_start_says_why_in_one_line(model_folder: Path) ->
         line = said("--model", str(model_folder), "--port", port)
         assert line.startswith(f"headspan: 127.0.0.1, port {port}: cannot listen: ")
     assert "no such model" in said("--model", "nothing")
+    assert "HEADSPAN_TOKEN is empty" in said("--model", str(model_folder), HEADSPAN_TOKEN="")
     assert "may wait" in said("--model", str(model_folder), "--max-waiting", "10")
 
 

@@ -1,6 +1,7 @@
 import dataclasses
 import itertools
 import random
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -214,3 +215,22 @@ def test_impossible_settings_are_refused(
 ) -> None:
     with pytest.raises(HeadspanError, match=next(iter(wrong))):
         dataclasses.replace(settings, **wrong)
+
+
+@pytest.mark.parametrize("text", ["." * 30_000, "1." * 15_000, "Ann sees tree. " * 2_000])
+def test_a_step_is_bounded_even_where_no_sentence_ends(segmenter: Segmenter, text: str) -> None:
+    taken = 0
+
+    def pieces() -> Iterator[str]:
+        nonlocal taken
+        for k in range(0, len(text), 1000):
+            taken += 1000
+            yield text[k : k + 1000]
+
+    done = 0
+    sentences: list[Sentence] = []
+    for step in segmenter.steps(pieces(), ahead=4096):
+        sentences += step.sentences
+        done += step.characters
+        assert taken <= done + 8_000
+    assert sentences == list(segmenter.segment(text))

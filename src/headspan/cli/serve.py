@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from headspan.cli.options import Int8, Model, load_parser
+from headspan.plumbing.errors import HeadspanError
 
 
 def serve(
@@ -48,14 +49,25 @@ def serve(
 
     POST /parse takes text, words or CoNLL-U; /openapi.json describes the interface. If the
     environment variable HEADSPAN_TOKEN is set, clients must send it as a bearer token. After
-    SIGINT or SIGTERM the service finishes accepted requests and stops; a second signal stops it
-    at once.
+    SIGINT or SIGTERM the service finishes accepted requests, for a minute at most, and stops; a
+    second signal stops it at once.
     """
     from headspan.serve import Limits, create_app, run
     from headspan.serve.guard import hosts_of
 
-    limits = Limits(body=max_body, words=max_words, sentence=max_sentence, waiting=max_waiting)
-    token = os.environ.get("HEADSPAN_TOKEN") or None
+    limits = Limits(
+        body=max_body,
+        words=max_words,
+        sentence=max_sentence,
+        subwords=3 * max_sentence,
+        trees=20 * max_sentence,
+        waiting=max_waiting,
+    )
+    token = os.environ.get("HEADSPAN_TOKEN")
+    if token is not None and not token.strip():
+        raise HeadspanError(
+            "HEADSPAN_TOKEN is empty; expected a token, or no such variable to serve without one"
+        )
     app = create_app(
         load_parser(model, int8),
         name=Path(model).name,
@@ -69,6 +81,7 @@ def serve(
         host=host,
         port=port,
         ready=lambda address: print(f"headspan serves {model} at {address}", flush=True),
+        limits=limits,
     )
     if not finished:
         sys.exit(1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from headspan import conllu
@@ -15,10 +17,9 @@ from headspan.render import arcs_svg, spans_svg
 from headspan.render.drawable import Drawable
 from headspan.serve.batcher import ParseJob
 from headspan.serve.constraint_schema import read_constraints
-from headspan.serve.request_limits import Limits, Refusal, RefusalError, within
+from headspan.serve.request_limits import Limits, Refusal, RefusalError
 from headspan.serve.schemas import ParseRequest
-
-_CHARACTERS_PER_WORD = 4  # to guess how many words a text has
+from headspan.serve.work import Portion, guessed, segmented, within
 
 
 def make_job(request: ParseRequest, parser: Parser, limits: Limits) -> ParseJob:
@@ -29,19 +30,23 @@ def make_job(request: ParseRequest, parser: Parser, limits: Limits) -> ParseJob:
     options = ParseOptions(request.confidence, request.best, request.retag)
     projective = parser.network.structure.projective
     constraints = read_constraints(request.constraints, limits, projective=projective)
+    count = partial(
+        within, limits=limits, cost=parser.cost, options=options, constraints=constraints
+    )
     if request.text is not None:
-        words = min(len(request.text) // _CHARACTERS_PER_WORD + 1, limits.words)
-        segmented = within(parser.sentences([request.text], lines=request.lines), limits)
-        return ParseJob(segmented, words, options, constraints)
+        portions = segmented(parser, request.text, limits, lines=request.lines)
+        words = min(guessed(request.text, options), limits.words)
+        return ParseJob(count(portions), words, options, constraints)
     if request.words is not None:
-        checked = within(map(Sentence.from_words, request.words), limits)
+        sentences: Iterable[Sentence] = map(Sentence.from_words, request.words)
     else:
-        checked = within(conllu.parse(request.conllu or ""), limits)
+        sentences = conllu.parse(request.conllu or "")
     try:
-        sentences = list(checked)
+        checked = list(count(Portion([(sentence, 0)]) for sentence in sentences))
     except HeadspanError as error:
         raise RefusalError(Refusal.UNUSABLE, f"conllu: {error}") from None
-    return ParseJob(sentences, sum(map(len, sentences)), options, constraints)
+    words = sum(words for portion in checked for _, words in portion.sentences)
+    return ParseJob(checked, words, options, constraints)
 
 
 def make_answer(request: ParseRequest, parses: list[Parse], limits: Limits) -> bytes:
@@ -69,7 +74,9 @@ def _answer(request: ParseRequest, parses: list[Parse], limits: Limits) -> bytes
             )
             raise RefusalError(Refusal.TOO_LARGE, detail)
         _add_drawings(sentences[request.draw - 1], drawn, request)
-    return json.dumps({"sentences": sentences}, ensure_ascii=False, allow_nan=False).encode()
+    # one by one, since a call of dumps stops all other threads until it is done
+    written = (json.dumps(one, ensure_ascii=False, allow_nan=False) for one in sentences)
+    return f'{{"sentences": [{", ".join(written)}]}}'.encode()
 
 
 def _check_number(name: str, number: int, parses: list[Parse]) -> None:

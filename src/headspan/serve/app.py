@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar, TypeVarTuple
 
+from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from fastapi import Depends, FastAPI, Request
 from fastapi.security import HTTPBearer
@@ -25,15 +26,16 @@ from headspan.model.parser import Parser
 from headspan.plumbing.errors import HeadspanError
 from headspan.render import stylesheet
 from headspan.serve import schemas
+from headspan.serve.admission import PARSE, Admission
 from headspan.serve.answers import make_answer, make_job
 from headspan.serve.batcher import Batcher, ParseJob, QueueFullError
 from headspan.serve.guard import LOOPBACK, Guard
-from headspan.serve.request_limits import Limits, Refusal, RefusalError, too_large
+from headspan.serve.request_limits import Limits, Refusal, RefusalError, busy, too_large
 
 _T = TypeVar("_T")
 _Arguments = TypeVarTuple("_Arguments")
 _TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript"}
-_SMALL = 1 << 14  # bytes of a request too small to hold up others
+_SMALL = 1 << 12  # bytes of a request too small to hold up others
 _ABOUT = """Exact dependency parsing with headed spans. Refusals are `{"detail": …}`."""
 
 
@@ -52,12 +54,14 @@ def create_app(
     Bearer …`; None for none. hosts: the Host names under which the service answers; None for any.
     origins: other sites whose pages may send requests from a browser.
     """
+    if token is not None and not token.strip():
+        raise HeadspanError("the token of the service is empty; expected one, or none at all")
     service = _Service(parser, name, limits or Limits())
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await run_sync(_warm_up, parser)
-        service.batcher = Batcher(parser, limit=service.limits.waiting)
+        service.start()
         try:
             yield
         finally:
@@ -72,8 +76,9 @@ def create_app(
         int(refusal): {"model": schemas.ErrorAnswer, "description": refusal.meaning}
         for refusal in Refusal
     }
+    app.add_exception_handler(ClientDisconnect, _hung_up)
     app.add_api_route(
-        "/parse", service.parse, methods=["POST"], dependencies=token_checks, openapi_extra=_BODY,
+        PARSE, service.parse, methods=["POST"], dependencies=token_checks, openapi_extra=_BODY,
         response_model=schemas.ParseAnswer, responses=refusals, summary="Parse text or sentences",
     )  # fmt: skip
     app.add_api_route("/health", service.health, summary="The state of the service")
@@ -82,6 +87,7 @@ def create_app(
     )
     for path, text, media_type in _page():
         app.add_api_route(path, _document(text, media_type), include_in_schema=False)
+    app.add_middleware(Admission, limit=service.limits.requests)
     origins = list(origins)
     if origins:
         app.add_middleware(
@@ -91,7 +97,9 @@ def create_app(
             allow_headers=["Authorization", "Content-Type"],
             expose_headers=["Retry-After"],
         )
-    app.add_middleware(Guard, hosts=hosts, shared=bool(origins))
+    app.add_middleware(
+        Guard, hosts=hosts, shared=bool(origins), most_headers=service.limits.headers
+    )
     return app
 
 
@@ -112,29 +120,28 @@ class _Service:
         self.parser = parser
         self.name = name
         self.limits = limits
-        self._in_progress = 0
+
+    def start(self) -> None:
+        """Start the threads: one parses, one reads and writes what is large, two draw."""
+        self.batcher = Batcher(self.parser, limit=self.limits.waiting)
+        self._large, self._drawing = CapacityLimiter(1), CapacityLimiter(2)
 
     async def parse(self, request: Request) -> Response:
         """Parse text or sentences into dependency trees."""
-        if self._in_progress >= self.limits.requests:
-            raise _full(1)
-        self._in_progress += 1
-        try:
-            return await self._parse(request)
-        finally:
-            self._in_progress -= 1
-
-    async def _parse(self, request: Request) -> Response:
         media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if media_type != "application/json":
             raise RefusalError(Refusal.NOT_JSON, "expected a request of type application/json")
         body = await _read(request, self.limits)
-        read = await _do(len(body), schemas.read_request, body, self.limits)
-        job = await _do(len(body), make_job, read, self.parser, self.limits)
+        threads = self._large if len(body) > _SMALL else None
+        read = await _do(threads, schemas.read_request, body, self.limits)
+        job = await _do(threads, make_job, read, self.parser, self.limits)
         parses = await self._result(job, request)
         request.state.counts = {"sentences": len(parses), "words": sum(map(len, parses))}
-        size = _SMALL if read.draw is not None else len(body)
-        answer = await _do(size, make_answer, read, parses, self.limits)
+        if read.draw is not None:
+            threads = self._drawing
+        elif sum(len(parse) for parse in parses) * read.best > _SMALL:
+            threads = self._large
+        answer = await _do(threads, make_answer, read, parses, self.limits)
         media = "application/json" if read.format == "json" else "text/plain; charset=utf-8"
         return Response(answer, media_type=media, headers={"Cache-Control": "no-store"})
 
@@ -143,7 +150,8 @@ class _Service:
         try:
             result = asyncio.wrap_future(self.batcher.submit(job))
         except QueueFullError as full:
-            raise _full(full.seconds) from None
+            detail = f"too many words are waiting already; try again in {full.seconds} s"
+            raise busy(detail, full.seconds) from None
         disconnected: asyncio.Future[Any] = asyncio.ensure_future(request.receive())
         try:
             await asyncio.wait([result, disconnected], return_when=asyncio.FIRST_COMPLETED)
@@ -152,7 +160,7 @@ class _Service:
             return result.result()
         except asyncio.CancelledError:
             if result.cancelled():
-                raise _busy("the service is stopping", 5) from None
+                raise busy("the service is stopping", 5) from None
             raise
         except HeadspanError as error:
             raise RefusalError(Refusal.UNUSABLE, str(error)) from None
@@ -188,9 +196,21 @@ def _warm_up(parser: Parser) -> None:
     list(parser.sentences(["Well, hello!"]))
 
 
-async def _do(size: int, work: Callable[[*_Arguments], _T], *arguments: *_Arguments) -> _T:
-    """Do some work; if it may take long, in another thread, so that other requests proceed."""
-    return work(*arguments) if size < _SMALL else await run_sync(work, *arguments)
+async def _do(
+    threads: CapacityLimiter | None, work: Callable[[*_Arguments], _T], *arguments: *_Arguments
+) -> _T:
+    """Do some work: at once, or if it may take long, in one of a few threads.
+
+    Few, because they and the parser's thread take turns at running Python.
+    """
+    if threads is None:
+        return work(*arguments)
+    return await run_sync(work, *arguments, limiter=threads)
+
+
+async def _hung_up(_: Request, __: Exception) -> Response:
+    """Answer nobody. The status is for the log; servers such as nginx use it, too."""
+    return Response(status_code=499)
 
 
 async def _read(request: Request, limits: Limits) -> bytes:
@@ -224,14 +244,6 @@ def _token_checks(token: str | None) -> list[Any]:
             raise RefusalError(Refusal.NO_TOKEN, detail, {"WWW-Authenticate": "Bearer"})
 
     return [Depends(HTTPBearer(auto_error=False)), Depends(check)]
-
-
-def _full(seconds: int) -> RefusalError:
-    return _busy(f"too many words are waiting already; try again in {seconds} s", seconds)
-
-
-def _busy(detail: str, seconds: int) -> RefusalError:
-    return RefusalError(Refusal.BUSY, detail, {"Retry-After": str(seconds)})
 
 
 def _page() -> Iterator[tuple[str, str, str]]:

@@ -12,15 +12,20 @@ from dataclasses import dataclass, field
 
 from headspan.conllu import Sentence
 from headspan.inference import Constraints, NoTreeError
+from headspan.model.batching import summed_batches
 from headspan.model.parse_options import ParseOptions
 from headspan.model.parse_result import Parse
 from headspan.model.parser import Parser
 from headspan.plumbing.errors import HeadspanError
+from headspan.serve.work import Portion
 
 ROUND = 384
-"""Words parsed together before waiting requests get their next turn."""
+"""Words of work that are drawn before other requests get their next turn."""
 TURN = 64
-"""Words that a request may add to a round when it is its turn."""
+"""Words of work that a request may add to a round when it is its turn."""
+BATCH = 256
+"""Words of work in one call of the parser, during which nothing else happens, unless a single
+sentence is more."""
 
 
 class QueueFullError(Exception):
@@ -35,42 +40,51 @@ class QueueFullError(Exception):
 class ParseJob:
     """One request. Only the batcher's thread draws its sentences and adds its parses."""
 
-    sentences: Iterable[Sentence]
-    """Drawn one by one when they are needed, so that segmenting a text takes turns, too."""
+    portions: Iterable[Portion]
+    """Drawn when they are needed, so that segmenting a text takes turns, too."""
     words: int
-    """The approximate number of words in the sentences."""
+    """The work of all portions, in words; for a text, approximately."""
     options: ParseOptions = field(default_factory=ParseOptions)
     constraints: Mapping[int, Constraints] = field(default_factory=dict)
     """By the number of the sentence, from 1."""
     result: Future[list[Parse]] = field(default_factory=Future)
 
-    _next: Sentence | None = None
+    _next: deque[tuple[Sentence, int]] = field(default_factory=deque)
     _credit: int = 0
     _drawn: int = 0
     _parses: dict[int, Parse] = field(default_factory=dict)
     complete: bool = False
     """Whether all its sentences have been drawn."""
 
-    def draw(self, words: int) -> list[_Unit]:
-        """Draw the next sentences, up to `words` words plus those saved from earlier turns.
+    def draw(self, words: int) -> tuple[list[_Unit], int]:
+        """Draw the next sentences, up to `words` words of work plus those saved from earlier turns.
 
-        A longer sentence waits until its request has saved enough words for it.
+        A larger sentence waits until its request has saved enough words for it; what it takes to
+        find sentences may be borrowed from later turns. Returns also the words that were used.
         """
         units: list[_Unit] = []
         self._credit += words
-        while (sentence := self._peek()) is not None and len(sentence) <= self._credit:
-            self._next = None
-            self._drawn += 1
-            self._credit -= len(sentence)
-            units.append(_Unit(self, self._drawn, sentence))
-        return units
+        before = self._credit
+        while self._credit >= 0 and not self.complete:
+            if not self._next:
+                self._find()
+            elif self._next[0][1] <= self._credit:
+                sentence, work = self._next.popleft()
+                self._drawn += 1
+                self._credit -= work
+                units.append(_Unit(self, self._drawn, sentence, work))
+            else:
+                break
+        return units, before - self._credit
 
-    def _peek(self) -> Sentence | None:
-        if self._next is None and not self.complete:
-            self.sentences = iter(self.sentences)
-            self._next = next(self.sentences, None)
-            self.complete = self._next is None
-        return self._next
+    def _find(self) -> None:
+        self.portions = iter(self.portions)
+        portion = next(self.portions, None)
+        if portion is None:
+            self.complete = True
+        else:
+            self._next.extend(portion.sentences)
+            self._credit -= portion.words
 
     def add(self, number: int, parse: Parse) -> None:
         """Add the parse of a sentence."""
@@ -99,6 +113,8 @@ class _Unit:
     job: ParseJob
     number: int
     sentence: Sentence
+    work: int
+    """In words."""
 
     @property
     def constraints(self) -> Constraints | None:
@@ -108,42 +124,44 @@ class _Unit:
 class Batcher:
     """A parser in a thread of its own, and the jobs that wait for it.
 
-    The thread works in rounds of about ROUND words. Jobs add sentences to a round in turn, about
-    TURN words each, so that the time a small request waits does not depend on the size of the
-    others. limit: the number of words that may wait.
+    The thread works in rounds of about ROUND words of work. Jobs add sentences to a round in turn,
+    about TURN words each. A job's first turn comes after the batch that is being parsed, so that
+    the time a small request waits does not depend on the size and number of those under way.
+    limit: the words of work that may wait.
     """
 
     def __init__(self, parser: Parser, *, limit: int) -> None:
         self.parser = parser
         self.limit = limit
-        self._jobs: deque[ParseJob] = deque()
+        self._new: deque[ParseJob] = deque()
+        self._begun: deque[ParseJob] = deque()
         self._changed = threading.Condition()
-        self._waiting: dict[ParseJob, int] = {}
+        self._waiting: set[ParseJob] = set()
         self._stopping = False
-        self._pace = 2000.0  # words per second, until it has been measured
+        self._pace = 1000.0  # words per second, until it has been measured
         self._thread = threading.Thread(target=self._work, name="headspan-batcher", daemon=True)
         self._thread.start()
 
     @property
     def waiting(self) -> int:
-        """The approximate number of words that are waiting or being parsed."""
+        """The work of all jobs that are not finished, in words."""
         with self._changed:
-            return sum(self._waiting.values())
+            return sum(job.words for job in self._waiting)
 
     def submit(self, job: ParseJob) -> Future[list[Parse]]:
         """Queue a job; raises QueueFullError. Its future can be cancelled at any time."""
         with self._changed:
-            waiting = sum(self._waiting.values())
+            waiting = sum(job.words for job in self._waiting)
             if self._stopping or waiting + job.words > self.limit:
                 raise QueueFullError(max(1, math.ceil(waiting / self._pace)))
-            self._waiting[job] = job.words
-            self._jobs.append(job)
+            self._waiting.add(job)
+            self._new.append(job)
             self._changed.notify()
         job.result.add_done_callback(lambda _: self._forget(job))
         return job.result
 
     def stop(self) -> None:
-        """Finish the current round, cancel everything else, and end the thread."""
+        """Finish the current batch, cancel everything else, and end the thread."""
         with self._changed:
             self._stopping = True
             jobs = list(self._waiting)
@@ -154,50 +172,62 @@ class Batcher:
 
     def _forget(self, job: ParseJob) -> None:
         with self._changed:
-            self._waiting.pop(job, None)
+            self._waiting.discard(job)
 
     def _work(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._jobs or self._stopping)
+                self._changed.wait_for(lambda: self._new or self._begun or self._stopping)
                 if self._stopping:
                     return
             start = time.perf_counter()
-            units = self._round()
-            for units_alike in _alike(units):
-                self._parse(units_alike)
-            words = sum(len(unit.sentence) for unit in units)
+            words = self._serve_newcomers()
+            batches, used = self._round(self._begun)
+            for batch in batches:
+                self._parse(batch)
+                words += self._serve_newcomers()
+            words += used
             if words >= TURN:
                 pace = words / (time.perf_counter() - start)
                 self._pace += (pace - self._pace) / 8
 
-    def _round(self) -> list[_Unit]:
-        """Draw the next round; jobs with no sentences left leave the queue."""
+    def _serve_newcomers(self) -> int:
+        """Give jobs their first turn, a round of them at most; returns the words of work."""
+        batches, words = self._round(self._new)
+        for batch in batches:
+            self._parse(batch)
+        return words
+
+    def _round(self, queue: deque[ParseJob]) -> tuple[list[list[_Unit]], int]:
+        """Draw a round of batches, and say how many words of work it is.
+
+        Jobs with no sentences left leave the queue; the others wait for their next turn.
+        """
         units: list[_Unit] = []
         words = 0
         while words < ROUND:
             with self._changed:
-                if not self._jobs:
+                if not queue or self._stopping:
                     break
-                job = self._jobs.popleft()
+                job = queue.popleft()
             if job.result.done():
                 continue
             try:
-                drawn = job.draw(TURN)
+                drawn, used = job.draw(TURN)
             except Exception as error:
                 job.fail(error)
                 continue
             if not job.complete:
                 with self._changed:
-                    self._jobs.append(job)
+                    self._begun.append(job)
             elif not drawn:
                 job.finish_if_done()
             units += drawn
-            words += sum(len(unit.sentence) for unit in drawn)
-        return units
+            words += used
+        return _batches(units), words
 
     def _parse(self, units: list[_Unit]) -> None:
-        """Parse sentences together; if that fails, one by one, so that only the bad one fails."""
+        """Parse sentences together; if that fails, in halves, so that only the bad one fails."""
         units = [unit for unit in units if not unit.job.result.done()]
         if not units:
             return
@@ -215,15 +245,12 @@ class Batcher:
             if len(units) == 1:
                 units[0].job.fail(_located(error, units[0]))
             else:
-                for unit in units:
-                    self._parse([unit])
+                middle = len(units) // 2
+                self._parse(units[:middle])
+                self._parse(units[middle:])
             return
         for unit, parse in zip(units, parses, strict=True):
             unit.job.add(unit.number, parse)
-            with self._changed:
-                if unit.job in self._waiting:
-                    left = self._waiting[unit.job] - len(unit.sentence)
-                    self._waiting[unit.job] = max(0, left)
 
 
 def _located(error: Exception, unit: _Unit) -> Exception:
@@ -235,9 +262,13 @@ def _located(error: Exception, unit: _Unit) -> Exception:
     return error
 
 
-def _alike(units: list[_Unit]) -> list[list[_Unit]]:
+def _batches(units: list[_Unit]) -> list[list[_Unit]]:
     """Group units that can be parsed together; constraints, which can fail, are kept apart."""
     groups: defaultdict[tuple[ParseOptions, bool], list[_Unit]] = defaultdict(list)
     for unit in units:
         groups[unit.job.options, unit.constraints is not None].append(unit)
-    return list(groups.values())
+    return [
+        [group[k] for k in batch]
+        for group in groups.values()
+        for batch in summed_batches(range(len(group)), [unit.work for unit in group], BATCH)
+    ]

@@ -20,18 +20,23 @@ def read_constraints(
 
     projective: whether crossing arcs do.
     """
-    required: defaultdict[int, list[Arc]] = defaultdict(list)
-    forbidden: defaultdict[int, list[Arc]] = defaultdict(list)
+    required: defaultdict[int, dict[Arc, None]] = defaultdict(dict)
+    forbidden: defaultdict[int, dict[Arc, None]] = defaultdict(dict)
     for arcs_of_sentence in requested:
-        required[arcs_of_sentence.sentence] += arcs_of_sentence.required
-        forbidden[arcs_of_sentence.sentence] += arcs_of_sentence.forbidden
+        required[arcs_of_sentence.sentence] |= dict.fromkeys(arcs_of_sentence.required)
+        forbidden[arcs_of_sentence.sentence] |= dict.fromkeys(arcs_of_sentence.forbidden)
+    if sum(map(len, required.values())) > limits.words:
+        detail = f"constraints: more arcs are required than the {limits.words:,} words of a request"
+        raise RefusalError(Refusal.TOO_LARGE, detail)
     constraints: dict[int, Constraints] = {}
     for number in required:
-        arcs = list(dict.fromkeys(required[number]))
+        arcs = list(required[number])
         if len(arcs) > limits.sentence:  # every pair of arcs is compared
             why: str | None = f"a sentence may have {limits.sentence:,} words, and one arc per word"
+        elif len(forbidden[number]) > limits.sentence**2:
+            why = f"a sentence may have {limits.sentence:,} words, and {limits.sentence**2:,} arcs"
         else:
-            why = contradiction(arcs, set(forbidden[number]), projective=projective)
+            why = contradiction(arcs, forbidden[number], projective=projective)
         if why is not None:
             raise RefusalError(Refusal.UNUSABLE, f"constraints of sentence {number}: {why}")
         if arcs or forbidden[number]:
@@ -50,14 +55,9 @@ def contradiction(
         if arc in forbidden:
             return f"{_shown(arc)} is both required and forbidden"
     for one, other in combinations(required, 2):
-        both = f"{_shown(one)} and {_shown(other)} are required"
-        if one[1] == other[1]:
-            return f"{both}, but a word has one head"
-        if one[0] == other[0] == 0:
-            return f"{both}, but a tree has one root"
-        (a, b), (c, d) = sorted((sorted(one), sorted(other)))
-        if projective and a < c < b < d:
-            return f"{both}, but they cross"
+        why = _conflict(one, other, projective=projective)
+        if why is not None:
+            return f"{_shown(one)} and {_shown(other)} are required, but {why}"
     heads = {dependent: head for head, dependent in required}
     for start in sorted(heads):
         path = [start]
@@ -67,6 +67,16 @@ def contradiction(
             words = " → ".join(map(str, reversed([*path, start])))
             return f"the arcs {words} are required, but they form a cycle"
     return None
+
+
+def _conflict(one: Arc, other: Arc, *, projective: bool) -> str | None:
+    """Say why no (projective) tree has both arcs, if so."""
+    if one[1] == other[1]:
+        return "a word has one head"
+    if one[0] == other[0] == 0:
+        return "a tree has one root"
+    (a, b), (c, d) = sorted((sorted(one), sorted(other)))
+    return "they cross" if projective and a < c < b < d else None
 
 
 def _shown(arc: Arc) -> str:

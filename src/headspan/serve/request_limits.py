@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import IntEnum
 
 from starlette.exceptions import HTTPException
 
-from headspan.conllu import Sentence
 from headspan.plumbing.errors import HeadspanError
 
 
@@ -19,24 +18,47 @@ class Limits:
     body: int = 4 << 20
     """Bytes per request."""
     words: int = 20_000
-    """Words per request."""
+    """Words per request, as its work is counted."""
     sentence: int = 200
     """Words per sentence; the work for its confidences is cubic in them."""
-    drawn: int = 2_000
-    """Words of all trees drawn for one request."""
+    subwords: int = 600
+    """Subwords per sentence."""
+    word: int = 500
+    """Characters per word."""
+    run: int = 10_000
+    """Characters of a text without white space."""
     best: int = 50
     """Trees per sentence."""
+    trees: int = 4_000
+    """Words of all trees of a sentence."""
+    drawn: int = 2_000
+    """Words of all trees drawn for one request."""
     waiting: int = 100_000
-    """Words waiting to be parsed, over all requests."""
+    """Words of all requests that are not answered yet, as their work is counted."""
     requests: int = 256
-    """Requests that are read, parsed or answered at the same time."""
+    """Requests that have arrived and whose answers have not been sent."""
+    connections: int = 512
+    """Connections at the same time."""
+    headers: int = 100
+    """Headers per request."""
+    idle: float = 10.0
+    """Seconds within which a connection must send the headers of its next request."""
     upload: float = 30.0
     """Seconds within which a request must arrive."""
+    sending: float = 60.0
+    """Seconds within which a client must take its answer."""
+    stopping: float = 60.0
+    """Seconds for which a service that was told to stop finishes the requests that it has."""
 
     def __post_init__(self) -> None:
         for limit in fields(self):
             if getattr(self, limit.name) <= 0:
                 raise HeadspanError(f"the limit {limit.name} must be more than 0")
+        if self.connections <= self.requests:
+            raise HeadspanError(
+                f"{self.requests:,} requests may be under way, but there may be only "
+                f"{self.connections:,} connections"
+            )
         if self.waiting < self.words:
             raise HeadspanError(
                 f"a request may have {self.words:,} words, but only {self.waiting:,} may wait"
@@ -60,7 +82,7 @@ class Refusal(IntEnum):
     TOO_LARGE = 413, "The request exceeds a limit, which the answer names."
     NOT_JSON = 415, "The request is not application/json."
     UNUSABLE = 422, "The request is not well-formed, or no tree satisfies its constraints."
-    BUSY = 503, "Too many words are waiting; Retry-After says in how many seconds to try again."
+    BUSY = 503, "Too much is under way; Retry-After says in how many seconds to try again."
 
 
 class RefusalError(HTTPException):
@@ -78,20 +100,6 @@ def too_large(limits: Limits) -> RefusalError:
     return RefusalError(Refusal.TOO_LARGE, detail, {"Connection": "close"})
 
 
-def within(sentences: Iterable[Sentence], limits: Limits) -> Iterator[Sentence]:
-    """Pass sentences on; raise RefusalError at the first that exceeds a limit."""
-    words = 0
-    for number, sentence in enumerate(sentences, 1):
-        words += max(1, len(sentence))  # a sentence without words is work, too
-        if len(sentence) > limits.sentence:
-            raise RefusalError(
-                Refusal.UNUSABLE,
-                f"sentence {number} has {len(sentence):,} words; "
-                f"the limit of this service is {limits.sentence:,}",
-            )
-        if words > limits.words:
-            raise RefusalError(
-                Refusal.TOO_LARGE,
-                f"the request has more than {limits.words:,} words, the limit of this service",
-            )
-        yield sentence
+def busy(detail: str, seconds: int) -> RefusalError:
+    """Refuse a request for now. seconds: when to try again."""
+    return RefusalError(Refusal.BUSY, detail, {"Retry-After": str(seconds)})

@@ -2,38 +2,59 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
+from pydantic_core import PydanticCustomError
 
 from headspan.plumbing.errors import shown
 from headspan.render import WIDTH
 from headspan.serve.request_limits import Limits, Refusal, RefusalError
 
 Word = Annotated[str, Field(min_length=1, pattern=r"^[^\t\n\r\x00]+$")]
+Words = Annotated[list[Word], Field(fail_fast=True)]
 Arc = Annotated[
     tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=1)]],
     Field(description="Head and dependent: words are 1 … n, the head 0 is the root."),
 ]
 
+_UNKNOWN = "unknown_field"
+_TOO_LONG = "too_long"
+_COMMAS_PER_WORD = 5
+
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    """A part of a request, without unknown fields.
+
+    pydantic can forbid those, too, but makes an error of each: a million stop the service for a
+    second.
+    """
+
+    model_config = ConfigDict(
+        extra="allow", strict=True, frozen=True, json_schema_extra={"additionalProperties": False}
+    )
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        for name in self.model_extra or ():
+            raise PydanticCustomError(_UNKNOWN, "unknown field {name}", {"name": shown(name)})
+        return self
 
 
 class ArcConstraints(_Strict):
     """Arcs that the tree of a sentence must have, and arcs that it must not have."""
 
     sentence: int = Field(1, ge=1, description="The number of the sentence, from 1.")
-    required: list[Arc] = []
-    forbidden: list[Arc] = []
+    required: list[Arc] = Field([], fail_fast=True)
+    forbidden: list[Arc] = Field([], fail_fast=True)
 
 
 class ParseRequest(_Strict):
     """Text, words or CoNLL-U, and what to return besides the best tree."""
 
     text: str | None = Field(None, description="Raw text, segmented by the service.")
-    words: list[list[Word]] | None = Field(None, description="Sentences as lists of words.")
+    words: list[Words] | None = Field(None, description="Sentences as lists of words.")
     conllu: str | None = Field(None, description="Sentences in CoNLL-U.")
     lines: bool = Field(False, description="Each line of the text is a sentence.")
     format: Literal["json", "conllu"] = "json"
@@ -160,11 +181,22 @@ class Models(BaseModel):
 
 
 def read_request(body: bytes, limits: Limits) -> ParseRequest:
-    """Read a request from JSON; raises RefusalError with a sentence that says what is wrong."""
+    """Read a request from JSON; raises RefusalError with a sentence that says what is wrong.
+
+    Validation stops all other threads, and takes long if there are many values; so there must not
+    be many. In a text, a comma is a word, too.
+    """
+    most = _COMMAS_PER_WORD * limits.words
+    if body.count(b",") > most:
+        detail = f"the request has more than {most:,} commas, the limit of this service"
+        raise RefusalError(Refusal.TOO_LARGE, detail)
     try:
-        request = ParseRequest.model_validate_json(body)
+        request = _limited(limits.words).model_validate_json(body)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        if first["type"] == _TOO_LONG:
+            detail = f"{first['loc'][0]}: a request may not have more than {limits.words:,} words"
+            raise RefusalError(Refusal.TOO_LARGE, detail) from None
         raise RefusalError(Refusal.UNUSABLE, _sentence(first)) from None
     if request.best > limits.best:
         raise RefusalError(
@@ -172,6 +204,17 @@ def read_request(body: bytes, limits: Limits) -> ParseRequest:
             f"best is {request.best}; the limit of this service is {limits.best}",
         )
     return request
+
+
+@lru_cache(maxsize=8)
+def _limited(most: int) -> type[ParseRequest]:
+    """The model of a request with so many sentences at most."""
+    return create_model(
+        "LimitedRequest",
+        __base__=ParseRequest,
+        words=(list[Words] | None, Field(None, fail_fast=True, max_length=most)),
+        constraints=(list[ArcConstraints], Field([], fail_fast=True, max_length=most)),
+    )
 
 
 def request_schema() -> dict[str, Any]:
@@ -183,10 +226,9 @@ def request_schema() -> dict[str, Any]:
 
 def _sentence(problem: Any) -> str:
     """One sentence for a problem that pydantic reports."""
-    place = [str(part) for part in problem["loc"]]
-    if problem["type"] == "extra_forbidden":  # the last part can be any text
-        return f"unknown field {shown(place[-1])} in {'.'.join(place[:-1]) or 'the request'}"
-    where = ".".join(place)
+    where = ".".join(str(part) for part in problem["loc"])
+    if problem["type"] == _UNKNOWN:
+        return f"{problem['msg']} in {where or 'the request'}"
     what: str = problem["msg"].removeprefix("Value error, ")
     if problem["type"] == "json_invalid":
         what = f"the request is not JSON: {what.removeprefix('Invalid JSON: ')}"

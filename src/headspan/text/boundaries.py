@@ -7,6 +7,7 @@ from the character it belongs to. What fits a pattern, such as an address, is on
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
@@ -88,14 +89,21 @@ class BoundaryFinder:
             self.characters.spaces(points),
         )
 
-    def find(self, windows: Iterable[Window], *, split: bool) -> Iterator[Boundaries]:
-        """The boundaries in each window. split: whether a sentence may end inside a paragraph."""
+    def find(
+        self, windows: Iterable[Window], *, split: bool, ahead: float = math.inf
+    ) -> Iterator[Boundaries]:
+        """The boundaries in each window. split: whether a sentence may end inside a paragraph.
+
+        ahead: windows are read ahead until they have this many characters.
+        """
         waiting: list[Window] = []
+        characters = 0
         for window in windows:
             waiting.append(window)
-            if len(waiting) == _SORTED_WINDOWS:
+            characters += len(window.text)
+            if len(waiting) == _SORTED_WINDOWS or characters >= ahead:
                 yield from self._find(waiting, split=split)
-                waiting = []
+                waiting, characters = [], 0
         yield from self._find(waiting, split=split)
 
     def _find(self, windows: list[Window], *, split: bool) -> Iterator[Boundaries]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +26,17 @@ _LONGEST_TOKEN = 1 << 16
 """In characters."""
 _LONGEST_SENTENCE = 1000
 """In tokens. The two limits bound memory where a token or a sentence never ends."""
+_AHEAD = 1 << 13
+"""Characters that `steps` read ahead: a compromise between short steps and full batches."""
+
+
+class Step(NamedTuple):
+    """A step of segmenting: one window of the text, which takes a bounded time."""
+
+    sentences: list[Sentence]
+    """The sentences that end in the window; often there is none."""
+    characters: int
+    """The size of the window."""
 
 
 class Segmenter:
@@ -54,8 +66,7 @@ class Segmenter:
         into pieces. The first sentences come out after at most 64 paragraphs or about fifty
         thousand characters.
         """
-        line_ends = self.finder.sees_line_ends and not wrapped
-        return self._sentences(windows(pieces, line_ends=line_ends), split=True)
+        return _sentences_of(self.steps(pieces, wrapped=wrapped, ahead=math.inf))
 
     def segment_lines(self, lines: Iterable[str]) -> Iterator[Sentence]:
         """The sentences of a text that has one per line: only their tokens have to be found.
@@ -63,13 +74,30 @@ class Segmenter:
         lines: as a file yields them; one without a line end counts as if it had one. A paragraph
             begins after a blank line.
         """
-        return self._sentences(line_windows(lines), split=False)
+        return _sentences_of(self.line_steps(lines, ahead=math.inf))
 
-    def _sentences(self, source: Iterable[Window], *, split: bool) -> Iterator[Sentence]:
+    def steps(
+        self, pieces: Iterable[str], *, wrapped: bool = False, ahead: float = _AHEAD
+    ) -> Iterator[Step]:
+        """`segment_stream` in steps, between which the caller can do something else.
+
+        However long a sentence or a token is, a step takes a bounded time. ahead: the characters
+        that are read ahead; the first step that needs them takes the time for all of them. With
+        more, the whole text takes less time.
+        """
+        line_ends = self.finder.sees_line_ends and not wrapped
+        return self._steps(windows(pieces, line_ends=line_ends), split=True, ahead=ahead)
+
+    def line_steps(self, lines: Iterable[str], *, ahead: float = _AHEAD) -> Iterator[Step]:
+        """`segment_lines` in steps, as `steps`; but each line is read whole."""
+        return self._steps(line_windows(lines), split=False, ahead=ahead)
+
+    def _steps(self, source: Iterable[Window], *, split: bool, ahead: float) -> Iterator[Step]:
         tokens: list[PlacedToken] = []
         number, begins = 0, False
         rest, token_start = "", 0  # the start of a token that goes on in the next window
-        for window, classes, sentence_ends in self.finder.find(source, split=split):
+        for window, classes, sentence_ends in self.finder.find(source, split=split, ahead=ahead):
+            sentences: list[Sentence] = []
             begins |= window.begins
             text, start = window.text, window.start
             ends = np.flatnonzero(classes).tolist()
@@ -89,13 +117,14 @@ class Segmenter:
                 rest, start = "", end + 1
                 if sentence_ends[end] or len(tokens) >= _LONGEST_SENTENCE:
                     number += 1
-                    yield make_sentence(tokens, number=number, begins_paragraph=begins)
+                    sentences.append(make_sentence(tokens, number=number, begins_paragraph=begins))
                     tokens, begins = [], False
             left = text[start : window.stop]
             left = left if rest else left.lstrip()
             if left and not rest:
                 token_start = int(window.offsets[window.stop - len(left)])
             rest += left
+            yield Step(sentences, len(text))
 
     def state(self) -> tuple[dict[str, Array], dict[str, Any]]:
         """The weights, and everything else that a segmenter consists of, as JSON."""
@@ -122,6 +151,10 @@ class Segmenter:
         patterns = check_names(about.get("patterns", []))  # format 2 had none at first
         finder = BoundaryFinder(tagger, characters, words, _pairs(about["spaced"]), patterns)
         return cls(finder, Multiwords.from_json(about["multiwords"]), sizes)
+
+
+def _sentences_of(steps: Iterable[Step]) -> Iterator[Sentence]:
+    return (sentence for step in steps for sentence in step.sentences)
 
 
 def _sizes(data: Any) -> SegmenterSizes:
