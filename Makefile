@@ -53,7 +53,7 @@ lock: .venv/test-installed
 dist: .venv/test-installed
 	$(BIN)/python tools/build.py
 
-# This needs about 2 GB in the folder for temporary files.
+# This needs about 3 GB in the folder for temporary files.
 smoke: dist
 	$(BIN)/python tools/smoke.py
 

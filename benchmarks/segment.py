@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median
 
 import torch
-from safetensors.torch import save
+from safetensors.numpy import save
 
 from headspan import conllu, scoring
 from headspan.conllu import Sentence

@@ -6,12 +6,14 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from conftest import ROOT
 from headspan import Parser
 from headspan.config import read_config
-from headspan.model.folder import CARD, EMBEDDED, Figures, embedded_models
+from headspan.model.folder import CARD, EMBEDDED, WEIGHTS, Figures, embedded_models
+from headspan.plumbing.arrays import read_arrays
 
 CARD_OF = "---\nlanguage: en\nheadspan: {}\ntags: [a]\n---\n\n# A model\n"
 
@@ -38,7 +40,8 @@ def test_figures_are_read_from_the_header_of_a_card(card: str, figures: Figures)
 def test_an_embedded_model_is_what_its_configuration_makes(name: str) -> None:
     parser = Parser.load(name)
     assert parser.config.model == read_config(ROOT / "configs" / f"{name}.toml").model
-    assert parser.stored_in_int8
+    weights = read_arrays(EMBEDDED / name / WEIGHTS)
+    assert weights["arcs.head.linear.weight"].dtype == np.int8
     assert parser.segmenter is not None
     figures = Figures.of((EMBEDDED / name / CARD).read_text(encoding="utf-8"))
     assert None not in (figures.las, figures.raw_las, figures.words_per_second)

@@ -6,11 +6,13 @@ HeadspanError that says which extra to install. Files are left in the working fo
 
 from __future__ import annotations
 
+import doctest
 import json
 import subprocess
 import sys
 from collections.abc import Callable
 from importlib.metadata import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from subprocess import PIPE
 from urllib.request import Request, urlopen
@@ -35,18 +37,26 @@ def run(*arguments: str) -> str:
 
 
 def core() -> None:
-    """Draw, score, train on two sentences, parse them, and parse with the embedded model."""
+    """Draw, score, and parse with the embedded models, all without torch."""
     assert headspan.__version__ == metadata("headspan")["Version"]
     assert ROOT not in Path(headspan.__file__).parents, "this is the checkout, not the wheel"
+    assert find_spec("torch") is None, "torch is installed without being asked for"
     assert "primitive" in run("draw", str(ROOT / "examples" / "figure1.conllu"))
     assert 0 < json.loads(run("score", str(GOLD), str(SYSTEM), "--json"))["las"] < 100
-    lstm = str(ROOT / "configs" / "lstm.toml")
-    run("train", lstm, "-o", "trained", *DATA, *TINY, "--training.epochs=2")
-    run("parse", str(GOLD), "--model", "trained/model", "-o", "parsed.conllu", "--confidence")
+    run("parse", str(GOLD), "-o", "parsed.conllu", "--confidence")
     sentences = list(conllu.read("parsed.conllu"))
     assert [len(s) for s in sentences] == [len(s) for s in conllu.read(GOLD)]
     assert all(s.heads.count(0) == 1 for s in sentences)
-    (parse,) = headspan.load()("She saw the man with the telescope.")
+    for name in ("en", "en-fast"):
+        (parse,) = headspan.load(name)("She saw the man with the telescope.")
+        assert parse.forms[parse.heads.index(0)] == "saw"
+    examples = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    assert not examples.failed, "examples of the README"
+
+
+def torch() -> None:
+    """Compute the embedded model with torch."""
+    (parse,) = headspan.load("en-fast", engine="torch")("She saw the man with the telescope.")
     assert parse.forms[parse.heads.index(0)] == "saw"
 
 
@@ -69,7 +79,7 @@ def plot() -> None:
 
 def serve() -> None:
     """Ask the service for a parse and for its page."""
-    command = [*COMMAND, "serve", "--model", "trained/model", "--port", "0"]
+    command = [*COMMAND, "serve", "--model", "en-fast", "--port", "0"]
     with subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True) as service:
         try:
             line = service.stdout.readline()
@@ -93,7 +103,7 @@ def spacy() -> None:
 
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
-    nlp.add_pipe("headspan", config={"model": "trained/model"})
+    nlp.add_pipe("headspan", config={"model": "en-fast"})
     assert sum(token.head == token for token in nlp("Trees grow.")) == 1
 
 
@@ -113,7 +123,7 @@ def interchange() -> None:
 
 def parquet(*, engine: str = "local") -> None:
     """Parse a corpus to a table."""
-    arguments = ["--model", "trained/model", "--format", "parquet", "--engine", engine]
+    arguments = ["--model", "en-fast", "--format", "parquet", "--engine", engine]
     run("corpus", str(GOLD), "-o", f"corpus-{engine}", *arguments)
     from pyarrow.parquet import read_table
 
@@ -126,7 +136,10 @@ def ray() -> None:
 
 
 def train() -> None:
-    """Train with the encoder that comes with the extra."""
+    """Train without an encoder, and with the one that comes with the extra."""
+    lstm = str(ROOT / "configs" / "lstm.toml")
+    run("train", lstm, "-o", "trained", *DATA, *TINY, "--training.epochs=2")
+    run("parse", str(GOLD), "--model", "trained/model", "-o", "trained.conllu", "--confidence")
     preset = str(ROOT / "configs" / "en-minilm.toml")
     run("train", preset, "-o", "trained-encoder", *DATA, *TINY, "--training.epochs=1")
     run("parse", str(GOLD), "--model", "trained-encoder/model", "-o", "encoder.conllu")
@@ -141,6 +154,7 @@ EXTRAS: dict[str, Callable[[], None]] = {
     "interchange": interchange,
     "parquet": parquet,
     "ray": ray,
+    "torch": torch,
     "train": train,
 }
 UNUSED = ("eval",)  # the package imports nothing from these, so no error can name them
