@@ -63,7 +63,7 @@ def writers(work: Path) -> dict[str, Writer]:
 
     def changed(version: int) -> Trainer:
         torch.manual_seed(version)
-        for tensor in trainer.parser.network.state_dict().values():
+        for tensor in trainer.network.state_dict().values():
             torch.nn.init.normal_(tensor) if tensor.is_floating_point() else None
         trainer.parser.card = f"# Model {version}\n"
         epochs = range(1, 21 + version)
@@ -75,7 +75,7 @@ def writers(work: Path) -> dict[str, Writer]:
 
     def checkpoint(folder: Path, version: int) -> None:
         run = changed(version)
-        network, state = run.parser.network, asdict(run.state)
+        network, state = run.network, asdict(run.state)
         save_checkpoint(folder / "checkpoint.safetensors", network, run.optimizer, state)
 
     def segmenter(folder: Path, version: int) -> None:

@@ -47,27 +47,32 @@ def run(trained: Path, tmp_path: Path) -> Path:
 
 def refused(config: Config, run: Path, message: str) -> None:
     trainer = Trainer(config, run)
-    before = {name: tensor.clone() for name, tensor in trainer.parser.network.state_dict().items()}
+    before = {name: tensor.clone() for name, tensor in trainer.network.state_dict().items()}
     with pytest.raises(HeadspanError, match=message) as raised:
         trainer.resume()
     assert "\n" not in str(raised.value)
     assert str(run / CHECKPOINT) in str(raised.value)
-    after = trainer.parser.network.state_dict()
+    after = trainer.network.state_dict()
     assert all(torch.equal(before[name], after[name]) for name in before)
 
 
 def rewritten(run: Path, **changes: Any) -> None:
     """Change the progress of a checkpoint and give it the checksum of its new content."""
     tensors, header = read_tensors(run / CHECKPOINT)
-    state = json.loads(header["state"])
+    state = json.loads(state_in(header))
     for name, value in changes.items():
         state["progress"][name] = value
     sealed(run, tensors, json.dumps(state))
 
 
 def sealed(run: Path, tensors: dict[str, torch.Tensor], state: str) -> None:
-    header = {"state": state, "sha256": _checksum(tensors, state)}
+    header = {"state": f"{_checksum(tensors, state)}\n{state}"}
     save_file(tensors, run / CHECKPOINT, metadata=header)
+
+
+def state_in(header: dict[str, str]) -> str:
+    """The state behind the checksum."""
+    return header["state"].partition("\n")[2]
 
 
 def test_the_same_run_is_resumed_wherever_its_treebanks_are(
@@ -167,7 +172,7 @@ def test_tensors_that_do_not_fit_are_refused(run: Path, treebank: Path) -> None:
         (without, r"the optimiser's tensor \d+\.exp_avg is missing"),
         ({**good, weight: torch.zeros(1)}, "has the shape"),
     ):
-        sealed(run, tensors, header["state"])
+        sealed(run, tensors, state_in(header))
         refused(settings(treebank), run, message)
 
 
@@ -179,7 +184,7 @@ def test_a_state_of_something_else_is_refused(run: Path, treebank: Path, state: 
 
 def test_an_earlier_checkpoint_is_refused(run: Path, treebank: Path) -> None:
     tensors, header = read_tensors(run / CHECKPOINT)
-    progress = json.dumps(json.loads(header["state"])["progress"])
+    progress = json.dumps(json.loads(state_in(header))["progress"])
     save_file(tensors, run / CHECKPOINT, metadata={"state": progress})
     refused(settings(treebank), run, "not a checkpoint, or one of an earlier headspan")
 

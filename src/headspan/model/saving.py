@@ -171,6 +171,8 @@ def _read_weights(folder: Path) -> tuple[dict[str, Array], dict[str, Array]]:
     """The tensors of the network, and those of the segmenter under their own names."""
     network, segmenter = dict[str, Array](), dict[str, Array]()
     for name, array in read_arrays(files.file_in(folder, files.WEIGHTS)).items():
+        if array.dtype.kind not in "fiub":  # bfloat16, for instance
+            raise HeadspanError(f"the tensor {named(name)} has the type {array.dtype}")
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise HeadspanError(f"the tensor {named(name)} has numbers that are not finite")
         if name.startswith(_SEGMENTER):
@@ -200,7 +202,7 @@ def _network(
     stored: dict[str, Array],
     engine: EngineName | None,
 ) -> Engine:
-    if encoder_config is not None and not isinstance(encoder_config, dict):
+    if tokenizer is not None and not isinstance(encoder_config, dict):
         raise HeadspanError(
             f"the encoder's configuration is {shown(encoder_config)}; expected a table"
         )

@@ -21,7 +21,7 @@ from headspan.plumbing.files import placed
 from headspan.plumbing.tensors import check_fit, read_tensors, write_tensors
 from headspan.text import Segmenter
 
-_STATE, _CHECKSUM = "state", "sha256"  # the keys of the header
+_STATE = "state"  # the one key of the header; safetensors would write several in any order
 _STEP = "step"  # a number among the moments of a weight
 _MOMENTS = {_STEP, "exp_avg", "exp_avg_sq"}
 
@@ -63,15 +63,16 @@ def read_checkpoint(path: Path) -> Checkpoint:
     """
     tensors, header = read_tensors(path)
     with naming(_unusable(path)):
-        if _STATE not in header or _CHECKSUM not in header:
+        checksum, separator, state = header.get(_STATE, "").partition("\n")
+        if not separator:
             raise HeadspanError("it is not a checkpoint, or one of an earlier headspan")
-        if header[_CHECKSUM] != _checksum(tensors, header[_STATE]):
+        if checksum != _checksum(tensors, state):
             raise HeadspanError("it is damaged: its content does not have its checksum")
         for name, tensor in tensors.items():
             if not tensor.isfinite().all():
                 raise HeadspanError(f"the tensor {named(name)} has numbers that are not finite")
         try:
-            return Checkpoint(path, tensors, json.loads(header[_STATE]))
+            return Checkpoint(path, tensors, json.loads(state))
         except (ValueError, RecursionError) as error:
             raise HeadspanError(f"its state is not JSON: {error}") from error
 
@@ -102,8 +103,7 @@ def load_segmenter_of_run(path: Path) -> tuple[Segmenter, Any]:
 def _write(path: Path, tensors: Mapping[str, Tensor], state: Mapping[str, Any]) -> None:
     text = json.dumps(state)
     with placed(path) as temporary:
-        header = {_STATE: text, _CHECKSUM: _checksum(tensors, text)}
-        write_tensors(temporary, tensors, header)
+        write_tensors(temporary, tensors, {_STATE: f"{_checksum(tensors, text)}\n{text}"})
 
 
 def _checksum(tensors: Mapping[str, Tensor], state: str) -> str:

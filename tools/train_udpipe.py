@@ -1,6 +1,6 @@
 """Train UDPipe 1 on a treebank with its default settings, for peers.py (`pip install ufal.udpipe`).
 
-    python benchmarks/train_udpipe.py TRAIN DEV -o FILE
+    python tools/train_udpipe.py TRAIN DEV -o FILE
 
 Only the tagger, with lemmas, and the parser are trained: peers.py gives it words.
 """
@@ -11,14 +11,14 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ufal import udpipe
-
 METHOD = "morphodita_parsito"
 """The only kind of model that UDPipe 1 has."""
 
 
 def sentences_of(path: Path) -> Any:
     """The sentences of a CoNLL-U file, as UDPipe's trainer takes them."""
+    from ufal import udpipe
+
     reader = udpipe.InputFormat.newConlluInputFormat()
     reader.setText(path.read_text(encoding="utf-8"))
     error = udpipe.ProcessingError()
@@ -39,6 +39,8 @@ def main() -> None:
     options.add_argument("dev", type=Path, metavar="DEV")
     options.add_argument("-o", "--output", type=Path, required=True, metavar="FILE")
     chosen = options.parse_args()
+    from ufal import udpipe
+
     train, dev = sentences_of(chosen.train), sentences_of(chosen.dev)
     error = udpipe.ProcessingError()
     kinds = udpipe.Trainer.NONE, udpipe.Trainer.DEFAULT, udpipe.Trainer.DEFAULT
