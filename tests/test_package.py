@@ -100,18 +100,30 @@ def test_without_torch_training_says_what_to_install(tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (2, message)
 
 
-def test_export_writes_what_another_program_can_run(tmp_path: Path) -> None:
+def test_export_writes_what_another_program_can_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import numpy as np
     import onnx
+    import onnxruntime
 
     from headspan.model.exporting import export
     from headspan.plumbing.errors import HeadspanError
 
+    monkeypatch.setattr("headspan.runtime.int8.is_available", lambda: False)  # nothing is computed
     export("en-fast", tmp_path / "onnx", int8=True)
     written = {path.name for path in (tmp_path / "onnx").iterdir()}
     assert {"network.onnx", "relations.onnx", "segmenter.onnx", "vocabularies.json"} <= written
     for name in ("network", "relations", "segmenter"):
         onnx.checker.check_model(tmp_path / "onnx" / f"{name}.onnx", full_check=True)
         assert f"## {name}.onnx" in (tmp_path / "onnx" / "README.md").read_text(encoding="utf-8")
+    relations = onnxruntime.InferenceSession(tmp_path / "onnx" / "relations.onnx")
+    _, size = relations.get_inputs()[0].shape
+    parents, children = np.ones((2, size), np.float32), np.ones((2, 3, size), np.float32)
+    (scores,) = relations.run(None, {"parents": parents, "children": children})
+    assert scores.shape[:2] == (2, 3)
+    weight = headspan.load("en-fast").network.tensors()["labels.weight"]
+    assert np.allclose(scores[0, 0], weight.sum((1, 2)), rtol=1e-3, atol=1e-2)
     with pytest.raises(HeadspanError, match="exists already"):
         export("en-fast", tmp_path / "onnx", int8=True)
     with pytest.raises(HeadspanError, match=r"the structure 'span' needs torch"):

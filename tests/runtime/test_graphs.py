@@ -1,5 +1,6 @@
 """Networks without torch compute what networks of torch compute."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,9 @@ CASES: dict[str, ModelConfig] = {
     ),
     "an encoder alone": ModelConfig(
         structure="arc", encoder=EncoderConfig(name="x", layers="last"), **{**SMALL, "lstm_layers": 0}
+    ),
+    "tags that the parser does not see": ModelConfig(
+        structure="split", embeddings=WORDS, tagger=TaggerConfig(columns=("upos",), size=7), **SMALL
     ),
     "crossing arcs": ModelConfig(structure="mst", embeddings=WORDS, **{**SMALL, "lstm_layers": 2}),
     "minimum risk": ModelConfig(structure="split", decoder="minimum-risk", embeddings=WORDS, **SMALL),
@@ -188,10 +192,37 @@ def test_weights_must_fit() -> None:
         ({"arcs.more": np.zeros(3, np.float32)}, r"arcs\.more does not belong to the model"),
         ({"arcs.weight": np.zeros((2, 2), np.float32)}, r"\(2, 2\); expected \(6, 6\)"),
         ({"arcs.weight": np.zeros((6, 6))}, "type float64; expected float32"),
+        ({"arcs.weight.scale": np.ones((6, 1), np.float32)}, r"scale does not belong to the model"),
     ):
         tensors = {k: v for k, v in {**good, **change}.items() if v is not None}
         with pytest.raises(HeadspanError, match=message):
             GraphNetwork(model, sizes, None, tensors)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (ModelConfig(structure="split", **SMALL), "has no inputs"),
+        (
+            ModelConfig(structure="split", embeddings=EmbeddingsConfig(words=3)),
+            "vocabulary is empty",
+        ),
+        (replace(CASES["words"], lstm_layers=10**6), "lstm_layers is 1000000"),
+        (
+            replace(CASES["everything"], tagger=TaggerConfig(columns=("xpos",))),
+            "xpos is either read or predicted",
+        ),
+    ],
+)
+def test_both_engines_refuse_networks_that_contradict_themselves(
+    model: ModelConfig, message: str
+) -> None:
+    empty = message == "vocabulary is empty"
+    sizes = replace(sizes_of(model), words=2 if empty else 12)
+    with pytest.raises(HeadspanError, match=message):
+        Network(model, sizes)
+    with pytest.raises(HeadspanError, match=message):
+        GraphNetwork(model, sizes, None, {})
 
 
 def test_a_batch_of_another_model_is_an_error() -> None:

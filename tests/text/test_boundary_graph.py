@@ -44,3 +44,7 @@ def test_weights_must_fit() -> None:
     tensors = BoundaryTagger(20, 9, SIZES).tensors()
     with pytest.raises(HeadspanError, match=r"embedding\.weight has the shape"):
         GraphTagger(21, 9, SIZES, tensors)
+    with pytest.raises(HeadspanError, match="more does not belong"):
+        GraphTagger(20, 9, SIZES, {**tensors, "more": np.zeros(1, np.float32)})
+    with pytest.raises(HeadspanError, match=r"token\.bias is missing"):
+        GraphTagger(20, 9, SIZES, {k: t for k, t in tensors.items() if k != "token.bias"})

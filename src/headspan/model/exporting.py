@@ -34,6 +34,38 @@ describes; docs/inference.md says how trees follow from scores.
 """
 
 
+_MEANINGS = {
+    "lengths": "words of each sentence",
+    "words": "numbers of words or units; 0 at the start of a sentence, at its end and behind it",
+    "characters": "numbers of characters, row 0 of distinct words is no word; 0 behind the end",
+    "spelled": "the row of `characters` of each word; 0 elsewhere",
+    "column": "numbers of the tags that the model reads; 0 elsewhere",
+    "places": "0, 1, …, N+1",
+    "subwords": "subwords of each window, with start and end",
+    "mask": "0 for subwords, -1e9 for padding",
+    "pieces": "positions, in `subwords` flattened, of all subwords that belong to a word",
+    "owners": "the position of each one's word in the flattened grid B × (N+2)",
+    "shares": "1 / the number of subwords of its word",
+    "grid": "B, N+2",
+    "tags": "the best tags, in the order of `tagger.columns`",
+    "arcs": "scores of arcs from head h, 0 for the root, to word d",
+    "left_ends": "scores of fencepost p as the left end of the headed span of word k",
+    "right_ends": "scores of fencepost p as its right end",
+    "parent": "vectors of words as parents; 0 is the root",
+    "child": "vectors of words as children",
+    "parents": "rows of `parent`",
+    "children": "rows of `child`, some of each parent",
+    "relations": "scores of relations, by the numbers of `labels`",
+    "categories": "numbers of Unicode categories",
+    "unit_of": "the unit of each character",
+    "first": "the first character of each unit",
+    "last": "the last character of each unit",
+    "units": "units of each text",
+    "tokens": "scores of: inside a token, its last character, the last of a multiword token",
+    "sentences": "above 0 if a sentence ends with the unit",
+}
+
+
 def export(model: str | os.PathLike[str], output: str | os.PathLike[str], *, int8: bool) -> None:
     """Write a model's networks as ONNX, with everything else that its parses depend on.
 
@@ -43,8 +75,8 @@ def export(model: str | os.PathLike[str], output: str | os.PathLike[str], *, int
     folder, target = files.find_model(model), Path(output)
     if target.exists():
         raise HeadspanError(f"{target}: exists already; expected a new folder")
-    parser = Parser.load(folder, engine="onnx", int8=int8)
-    graphs = {graph.name: graph for graph in _graphs(parser)}
+    parser = Parser.load(folder, engine="onnx", int8=False)
+    graphs = {graph.name: graph for graph in _graphs(parser, int8=int8)}
     with placed(target) as new:
         new.mkdir(parents=True)
         for name, graph in graphs.items():
@@ -58,18 +90,25 @@ def export(model: str | os.PathLike[str], output: str | os.PathLike[str], *, int
         )
 
 
-def _graphs(parser: Parser) -> list[Graph]:
+def _graphs(parser: Parser, *, int8: bool) -> list[Graph]:
     assert isinstance(parser.network, GraphNetwork)  # noqa: S101 (as it was loaded)
-    found = [parser.network.graph(), parser.network.relation_graph()]
+    found = [parser.network.graph_in(int8=int8), parser.network.relation_graph()]
     if parser.segmenter is not None and isinstance(parser.segmenter.finder.tagger, GraphTagger):
         found.append(parser.segmenter.finder.tagger.graph())
     return found
 
 
+def _meaning(name: str) -> str:
+    return _MEANINGS[name.partition(".")[0]]
+
+
 def _described(graph: Graph) -> str:
     def table(values: list[Value]) -> str:
-        rows = (f"| `{v.name}` | {v.kind} | {' × '.join(map(str, v.shape))} |\n" for v in values)
-        return "| name | type | shape |\n| --- | --- | --- |\n" + "".join(rows)
+        rows = (
+            f"| `{v.name}` | {v.kind} | {' × '.join(map(str, v.shape))} | {_meaning(v.name)} |\n"
+            for v in values
+        )
+        return "| name | type | shape | meaning |\n| --- | --- | --- | --- |\n" + "".join(rows)
 
     inputs, outputs = table(graph.inputs), table(graph.outputs)
     return f"## {graph.name}.onnx\n\nInputs:\n\n{inputs}\nOutputs:\n\n{outputs}\n"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain, islice, repeat
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from headspan.model.parse_input import (
 )
 from headspan.model.parse_options import ParseOptions
 from headspan.model.parse_result import Parse, Tree, without_confidences
-from headspan.model.saving import load_parser, save_parser, with_torch
+from headspan.model.saving import EngineName, load_parser, save_parser, with_torch
 from headspan.model.vocabularies import Vocabularies
 from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError, naming, warn
@@ -51,9 +51,6 @@ from headspan.runtime.subwords import SubwordTokenizer
 from headspan.text import Segmenter, sentences_from_lines
 from headspan.text.language import LANGUAGES, KnownLanguage
 from headspan.tree import Span
-
-EngineName: TypeAlias = Literal["onnx", "torch"]
-"""What computes a network."""
 
 _BATCH = 1024  # subwords or words per batch, with padding; more do not fit a CPU's caches
 _AHEAD = 1024  # sentences that are read ahead and sorted by length
@@ -501,7 +498,7 @@ class Parser:
         return deprojectivize(heads, labels, scheme=scheme)
 
     def to(self, device: str) -> Parser:
-        """Compute with torch on a device, such as `cuda`, from now on; returns the parser."""
+        """Compute with torch in float32 on a device, such as `cuda`; returns the parser."""
         network: Any = self.network
         if isinstance(network, GraphNetwork):
             network = with_torch(self)
@@ -522,7 +519,7 @@ class Parser:
         """Write the model folder, whole or not at all; an old one is replaced.
 
         small: store large matrices as int8 and the others as float16, in less than a third of the
-        space; all are float32 again when they are loaded.
+        space.
         """
         save_parser(self, path, small=small)
 

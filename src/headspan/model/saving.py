@@ -1,7 +1,7 @@
 """Write and read a parser as a model folder.
 
-A folder may come from a stranger. Its claims are checked before memory is taken for them: networks
-are built without memory first, and the tensors in the folder must fit them.
+A folder may come from a stranger. Its claims are checked before memory is taken for them: the
+tensors in the folder must fit the network that its configuration describes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -19,30 +19,33 @@ from headspan.config import Config, from_table, to_table, upgraded
 from headspan.model import folder as files
 from headspan.model.vocabularies import LEMMAS, Vocabularies
 from headspan.plumbing.arrays import read_arrays, write_arrays
-from headspan.plumbing.errors import HeadspanError, first_line, named, naming, shown
+from headspan.plumbing.errors import HeadspanError, check_choice, first_line, named, naming, shown
 from headspan.plumbing.extras import needed_for
 from headspan.plumbing.memory import give_back
 from headspan.runtime import packing
 from headspan.runtime.bert import BertSizes
 from headspan.runtime.decoding import TEMPERATURES, Engine, Temperatures
 from headspan.runtime.graph_network import GraphNetwork
-from headspan.runtime.int8 import is_default
+from headspan.runtime.int8 import check_available, is_default
 from headspan.runtime.network_graph import reason_for_torch
 from headspan.runtime.packing import Array
 from headspan.runtime.subwords import SubwordTokenizer
 from headspan.text import Segmenter
 
 if TYPE_CHECKING:
-    from headspan.model.parser import EngineName, Parser
+    from headspan.model.parser import Parser
     from headspan.nn.network import Network
 
 _P = TypeVar("_P", bound="Parser")
+EngineName: TypeAlias = Literal["onnx", "torch"]
+"""What computes a network."""
 
 FORMAT = 2
 """The version of the format."""
 # the keys of config.json besides the configuration
 _FORMAT, _TOKENIZER, _ENCODER = "format", "tokenizer", "encoder"
 _TEMPERATURE, _RELATION_TEMPERATURE = "temperature", "relation_temperature"
+_LARGEST_ATTENTION = 1 << 26  # numbers
 _SEGMENTER = "segmenter."  # prefix of the names of the segmenter's tensors
 
 
@@ -113,9 +116,14 @@ def load_parser(
                 tokenizer = SubwordTokenizer.from_json(text, special)
             else:
                 encoder_config = None
-            network = _network(config, vocabularies, tokenizer, encoder_config, stored, engine)
-            in_int8 = any(_is_linear_in_int8(name, array) for name, array in stored.items())
-            network.compute_in_int8(in_int8 and is_default() if int8 is None else int8)
+            if int8 is None:
+                in_int8 = any(_is_linear_in_int8(name, array) for name, array in stored.items())
+                int8 = in_int8 and is_default()
+            elif int8:
+                check_available()
+            network = _network(
+                config, vocabularies, tokenizer, encoder_config, stored, int8=int8, engine=engine
+            )
             segmenter = None
             if files.has_file(folder, files.SEGMENTER):
                 description = files.read_json(folder, files.SEGMENTER)
@@ -184,7 +192,7 @@ def _read_weights(folder: Path) -> tuple[dict[str, Array], dict[str, Array]]:
 
 @contextmanager
 def _building() -> Iterator[None]:
-    """Raise HeadspanError for sizes that torch refuses in its own words."""
+    """Raise HeadspanError for sizes that a library refuses in its own words."""
     try:
         yield
     except HeadspanError:
@@ -200,8 +208,12 @@ def _network(
     tokenizer: SubwordTokenizer | None,
     encoder_config: Any,
     stored: dict[str, Array],
+    *,
+    int8: bool,
     engine: EngineName | None,
 ) -> Engine:
+    if engine is not None:
+        check_choice("engine", engine, EngineName)
     if tokenizer is not None and not isinstance(encoder_config, dict):
         raise HeadspanError(
             f"the encoder's configuration is {shown(encoder_config)}; expected a table"
@@ -215,11 +227,17 @@ def _network(
             import torch  # noqa: F401
         from headspan.nn.loading import load_network
 
-        return load_network(config, sizes, tokenizer, encoder_config, stored)
+        network = load_network(config, sizes, tokenizer, encoder_config, stored)
+        if int8:
+            network.compute_in_int8(int8)
+        return network
     encoder = None if encoder_config is None else BertSizes.of(encoder_config)
     if tokenizer is not None and encoder is not None:
         tokenizer.check(encoder.vocab_size, encoder.max_position_embeddings)
-    return GraphNetwork(config.model, sizes, encoder, stored)
+        attention = encoder.num_attention_heads * tokenizer.window**2
+        if attention > _LARGEST_ATTENTION:
+            raise HeadspanError(f"its encoder holds {attention:,} numbers for a window of a text")
+    return GraphNetwork(config.model, sizes, encoder, stored, int8=int8)
 
 
 def with_torch(parser: Parser) -> Network:

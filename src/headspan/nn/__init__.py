@@ -8,9 +8,13 @@ import os
 os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "8")
 
 from headspan.plumbing.extras import needed_for
+from headspan.plumbing.threads import tell_torch
 
 with needed_for("computing with torch", extra="torch"):
     import torch
+
+
+tell_torch()
 
 
 def _use_one_thread() -> None:

@@ -21,14 +21,11 @@ from headspan.nn.pretrained import PretrainedEncoder
 from headspan.nn.scorers import LabelScorer, fenceposts
 from headspan.nn.tagger import Tagger, tag_loss
 from headspan.nn.word_vectors import WordVectors
-from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.stages import stage
 from headspan.registries import LOSSES, SCORERS, STRUCTURES
 from headspan.runtime.decoding import BEST_TREES, DecodingOptions, Output, decode
-from headspan.runtime.inputs import Inputs, VocabularySizes
+from headspan.runtime.inputs import Inputs, VocabularySizes, check_model
 from headspan.runtime.tree_scores import TreeScores
-
-_MOST_LAYERS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +87,13 @@ class Network(nn.Module):
             if encoder is not None
             else None
         )
-        if model.lstm_layers > _MOST_LAYERS:
-            raise HeadspanError(
-                f"model.lstm_layers is {model.lstm_layers}; expected {_MOST_LAYERS} at most"
-            )
+        check_model(model, sizes, encoder is not None)
         self.model = model
         self.sizes = sizes
         self.inputs = WordVectors(model, sizes, pretrained)
         size = self.inputs.size
         self.tagger = None
         if model.tagger.columns:
-            for column in set(model.tagger.columns) & set(model.embeddings.columns):
-                raise HeadspanError(f"the column {column} is either read or predicted, not both")
             self.tagger = Tagger(
                 size,
                 model.tagger.size,

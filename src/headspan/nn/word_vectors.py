@@ -29,14 +29,6 @@ class WordVectors(nn.Module):
         self.encoder = encoder
         self.words = self.characters = None
         size = encoder.size if encoder else 0
-        for name, vectors, known in (
-            ("words", e.words, sizes.words),
-            ("characters", e.characters, sizes.characters),
-        ):
-            if vectors and known <= sizes.reserved:
-                raise HeadspanError(
-                    f"the model has embeddings of {name}, but its vocabulary is empty"
-                )
         if e.words:
             self.words = nn.Embedding(sizes.words, e.words, padding_idx=0)
             size += e.words
@@ -47,8 +39,6 @@ class WordVectors(nn.Module):
             nn.Embedding(tags, e.tags, padding_idx=0) for tags in sizes.columns
         )
         size += e.tags * len(self.tags)
-        if not size:
-            raise HeadspanError("the model has no inputs: give it an encoder or embeddings")
         self.size = size
         self.ends = nn.Parameter(torch.zeros(2, size - (encoder.size if encoder else 0)))
         nn.init.normal_(self.ends, std=0.1)

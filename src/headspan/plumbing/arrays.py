@@ -28,5 +28,6 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     try:
         with safe_open(path, framework="numpy") as file:
             return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (OSError, SafetensorError, TypeError) as error:  # TypeError: a type NumPy lacks
+    except (AttributeError, ImportError, OSError, SafetensorError, TypeError) as error:
+        # all but two of these are what it raises for a type that NumPy lacks
         raise unreadable(path, error) from error

@@ -24,6 +24,11 @@ def set_threads(count: int) -> None:
     """Compute with so many threads from now on."""
     global _chosen
     _chosen = count
+    tell_torch()
+
+
+def tell_torch() -> None:
+    """Give torch the number that was set, if torch has been imported."""
     torch = sys.modules.get("torch")
-    if torch is not None:
-        torch.set_num_threads(count)
+    if torch is not None and _chosen is not None:
+        torch.set_num_threads(_chosen)

@@ -41,20 +41,25 @@ class GraphNetwork:
         sizes: VocabularySizes,
         encoder: BertSizes | None,
         stored: Mapping[str, Array],
+        *,
+        int8: bool = False,
     ) -> None:
         self.model = model
         self.sizes = sizes
         self._stored = stored
         self._encoder = encoder
-        self._int8 = False
+        self._int8 = int8
         self.structure: Structure = STRUCTURES[model.structure]
         self._network = Session(self.graph)
         self._relations = Session(self.relation_graph)
-        self.graph()  # which checks that the weights fit
 
     def graph(self) -> Graph:
         """The network up to the scores of pieces."""
-        return network_graph(self.model, self.sizes, self._encoder, self._stored, int8=self._int8)
+        return self.graph_in(int8=self._int8)
+
+    def graph_in(self, *, int8: bool) -> Graph:
+        """The same with linear maps in 8-bit integers, or in float32."""
+        return network_graph(self.model, self.sizes, self._encoder, self._stored, int8=int8)
 
     def relation_graph(self) -> Graph:
         """The scores of relations."""

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from headspan.config import ModelConfig
 from headspan.plumbing.errors import HeadspanError
 
+_MOST_LAYERS = 100
 Numbers = NDArray[np.int64]
 
 
@@ -64,6 +66,25 @@ class Inputs:
     def width(self) -> int:
         """N + 2."""
         return int(self.lengths.max()) + 2
+
+
+def check_model(model: ModelConfig, sizes: VocabularySizes, has_encoder: bool) -> None:
+    """Raise HeadspanError if the parts of a network contradict each other."""
+    e = model.embeddings
+    for name, vectors, known in (
+        ("words", e.words, sizes.words),
+        ("characters", e.characters, sizes.characters),
+    ):
+        if vectors and known <= sizes.reserved:
+            raise HeadspanError(f"the model has embeddings of {name}, but its vocabulary is empty")
+    if not (has_encoder or e.words or e.characters or (e.tags and sizes.columns)):
+        raise HeadspanError("the model has no inputs: give it an encoder or embeddings")
+    for column in set(model.tagger.columns) & set(e.columns):
+        raise HeadspanError(f"the column {column} is either read or predicted, not both")
+    if model.lstm_layers > _MOST_LAYERS:
+        raise HeadspanError(
+            f"model.lstm_layers is {model.lstm_layers}; expected {_MOST_LAYERS} at most"
+        )
 
 
 def check_subwords(subwords: Subwords, known: int) -> None:

@@ -16,7 +16,7 @@ from headspan.inference.pieces import Piece
 from headspan.registries import STRUCTURES
 from headspan.runtime.bert import BertSizes, bert, is_plain_bert
 from headspan.runtime.graph_layers import END, Layers, Weights
-from headspan.runtime.inputs import VocabularySizes
+from headspan.runtime.inputs import VocabularySizes, check_model
 from headspan.runtime.onnx_format import Graph
 from headspan.runtime.packing import Array, unpacked
 
@@ -61,6 +61,7 @@ def network_graph(
     stored: its weights, packed or not. Raises HeadspanError if a tensor is missing, has another
     shape, or does not belong to it.
     """
+    check_model(model, sizes, encoder is not None)
     graph, weights = Graph("network"), Weights(stored)
     layers = Layers(graph, weights, int8=int8)
     lengths = graph.input("lengths", "int64", "B")
@@ -130,7 +131,7 @@ def _tagged(
         best = g.add("ArgMax", possible, axis=2, keepdims=0)
         best = g.add("Add", best, g.numbers(sizes.reserved))
         g.output(best, f"tags.{k}", "int64", "B", "N")
-        if tagger.as_input:
+        if tagger.as_input and width:
             shares = g.add("Softmax", scores, axis=-1)
             parts.append(layers.linear(shares, f"tagger.embeddings.{k}", tags, width, bias=False))
     return layers.joined(parts), size + width * (len(parts) - 1)

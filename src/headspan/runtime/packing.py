@@ -36,9 +36,8 @@ def packed(tensors: Mapping[str, Array]) -> dict[str, Array]:
 
 def names(stored: Mapping[str, Array]) -> list[str]:
     """The names of the tensors in a file, which may be packed; without those of scales."""
-    return [
-        name for name in stored if not (name.endswith(SCALE) and name.removesuffix(SCALE) in stored)
-    ]
+    scales = {name + SCALE for name, tensor in stored.items() if tensor.dtype == np.int8}
+    return [name for name in stored if name not in scales]
 
 
 def unpacked(stored: Mapping[str, Array], name: str) -> Array:

@@ -44,7 +44,7 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import the names that need torch when they are first used."""
+    """Import the names whose modules take long to load when they are first used."""
     if name in _HOME:
         return getattr(import_module(f"headspan.text.{_HOME[name]}"), name)
     raise AttributeError(f"module 'headspan.text' has no attribute {name!r}")

@@ -13,9 +13,7 @@ from headspan.runtime.onnx_format import Graph
 from headspan.runtime.packing import Array, names, unpacked
 from headspan.runtime.session import Session
 from headspan.text.characters import CATEGORIES
-from headspan.text.encoded_text import CharacterBatch, SegmenterSizes
-
-_CLASSES = 3
+from headspan.text.encoded_text import CLASSES, CharacterBatch, SegmenterSizes
 
 
 class GraphTagger:
@@ -30,7 +28,6 @@ class GraphTagger:
         self._stored = stored
         self.graph = partial(tagger_graph, characters, words, sizes, stored)
         """The tagger as a graph."""
-        self.graph()  # which checks that the weights fit
         self._session = Session(self.graph)
 
     def scores(self, batch: CharacterBatch) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -76,7 +73,7 @@ def tagger_graph(
     units = layers.bilstm(units, lengths, "ahead", "back", 2 * size + sizes.words, sizes.lstm)
     from_units = layers.linear(units, "from_units", 2 * sizes.lstm, size)
     scores = g.add("Relu", g.add("Add", x, at(from_units, unit_of)))
-    g.output(layers.linear(scores, "token", size, _CLASSES), "tokens", "float32", *text, _CLASSES)
+    g.output(layers.linear(scores, "token", size, CLASSES), "tokens", "float32", *text, CLASSES)
     hidden = g.add("Relu", layers.linear(units, "hidden", 2 * sizes.lstm, size))
     sentences = g.add("Squeeze", layers.linear(hidden, "sentence", size, 1), g.numbers(2))
     g.output(sentences, "sentences", "float32", *unit)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from headspan.nn.layers import both_directions
 from headspan.text.characters import CATEGORIES
-from headspan.text.encoded_text import CharacterBatch, SegmenterSizes
+from headspan.text.encoded_text import CLASSES, CharacterBatch, SegmenterSizes
 
 
 class BoundaryTagger(nn.Module):
@@ -36,7 +36,7 @@ class BoundaryTagger(nn.Module):
         self.ahead = nn.LSTM(2 * size + sizes.words, sizes.lstm, batch_first=True)
         self.back = nn.LSTM(2 * size + sizes.words, sizes.lstm, batch_first=True)
         self.from_units = nn.Linear(2 * sizes.lstm, size)
-        self.token = nn.Linear(size, 3)
+        self.token = nn.Linear(size, CLASSES)
         self.hidden = nn.Linear(2 * sizes.lstm, size)
         self.sentence = nn.Linear(size, 1)
         self.dropout = nn.Dropout(dropout)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from headspan.text.characters import Marks, Numbers
 
-INSIDE, END, MULTIWORD = range(3)
+CLASSES = 3
+INSIDE, END, MULTIWORD = range(CLASSES)
 """Classes of a character: inside a token, a token's last one, a multiword token's last one."""
 
 
