@@ -17,7 +17,7 @@ from headspan.runtime.onnx_format import Graph
 
 Arrays = dict[str, NDArray[Any]]
 _ERRORS_ONLY = 3
-_LARGE = 1 << 22  # bytes
+_LARGE = 1 << 12  # bytes
 
 
 class Session:
@@ -63,8 +63,9 @@ class Session:
         with self._lock:
             session, made_for = self._ready
             if made_for != (wanted := threads()):
-                session = _made(self._graph or self._make(), wanted)
-                self._graph, self._ready = None, (session, wanted)
+                graph, self._graph = self._graph or self._make(), None
+                session = _made(graph, wanted)
+                self._ready = session, wanted
             return session
 
     def leave_to_parent(self) -> None:
@@ -103,10 +104,11 @@ def _made(graph: Graph, count: int) -> Any:
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     # shapes differ from batch to batch, and an arena would keep memory for the largest
     options.enable_cpu_mem_arena = False
-    # large tables are copied once, and not into the bytes of the graph as well
-    tables = {name: array for name, array in graph.constants.items() if array.nbytes >= _LARGE}
-    values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in tables.values()]
-    options.add_external_initializers(list(tables), values)
+    # ONNX Runtime copies large constants when it makes a session: they must be there until then,
+    # but not in the bytes of the graph as well
+    large = {name: array for name, array in graph.constants.items() if array.nbytes >= _LARGE}
+    values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in large.values()]
+    options.add_external_initializers(list(large), values)
     return onnxruntime.InferenceSession(
-        graph.to_bytes(outside=tables), options, providers=["CPUExecutionProvider"]
+        graph.to_bytes(outside=large), options, providers=["CPUExecutionProvider"]
     )
