@@ -5,6 +5,7 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from headspan import Parser
 from headspan.config import read_config
 from headspan.model.folder import CARD, EMBEDDED, WEIGHTS, Figures, embedded_models
 from headspan.plumbing.arrays import read_arrays
+from headspan.plumbing.errors import HeadspanError
 
 CARD_OF = "---\nlanguage: en\nheadspan: {}\ntags: [a]\n---\n\n# A model\n"
 
@@ -72,3 +74,25 @@ def test_the_sample_of_a_text_is_even(tmp_path: Path) -> None:
     assert {b - a for a, b in pairwise(kept)} == {5}
     short = (tmp_path / "out" / "short.txt").read_text(encoding="utf-8")
     assert short == "one two\n\nthree\n\n"
+
+
+def test_an_engine_that_does_not_exist_is_an_error() -> None:
+    wrong: Any = "Torch"
+    with pytest.raises(HeadspanError, match="engine is 'Torch'; expected one of onnx, torch"):
+        Parser.load("en-fast", engine=wrong)
+
+
+def test_attention_over_a_huge_window_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headspan.model.saving._LARGEST_ATTENTION", 12 * 512**2 - 1)
+    with pytest.raises(HeadspanError, match=r"its encoder holds 3,145,728 numbers for a window"):
+        Parser.load("en-fast", engine="onnx")
+
+
+def test_another_device_computes_with_torch_in_float32() -> None:
+    words = "She saw the man with the telescope .".split()
+    exact = Parser.load("en-fast", int8=False).parse_words(words, confidence=True)
+    moved = Parser.load("en-fast").to("cpu")
+    assert type(moved.network).__name__ == "Network"
+    found = moved.parse_words(words, confidence=True)
+    assert found.heads == exact.heads
+    assert found.confidences == pytest.approx(exact.confidences, abs=1e-3)

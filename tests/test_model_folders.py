@@ -176,6 +176,7 @@ def test_nothing_is_ever_unpickled(
     [
         (lambda t: {**t, "inputs.ends": t["inputs.ends"].double()}, "the type torch.float64"),
         (lambda t: {**t, "inputs.ends": t["inputs.ends"].bfloat16()}, "bfloat16"),
+        (lambda t: {**t, "inputs.ends": t["inputs.ends"].to(torch.float8_e4m3fn)}, "float8"),
         (lambda t: {**t, "inputs.ends": t["inputs.ends"].flatten()}, "has the shape"),
         (lambda t: {**t, "inputs.ends": torch.zeros(())}, "has the shape"),
         (lambda t: {**t, "inputs.ends": torch.zeros((), dtype=torch.int8),

@@ -37,7 +37,7 @@ describes; docs/inference.md says how trees follow from scores.
 _MEANINGS = {
     "lengths": "words of each sentence",
     "words": "numbers of words or units; 0 at the start of a sentence, at its end and behind it",
-    "characters": "numbers of characters, row 0 of distinct words is no word; 0 behind the end",
+    "characters": "numbers of characters, row 0 of distinct words is not a word; 0 behind the end",
     "spelled": "the row of `characters` of each word; 0 elsewhere",
     "column": "numbers of the tags that the model reads; 0 elsewhere",
     "places": "0, 1, …, N+1",
