@@ -33,14 +33,19 @@ class Algebra(Protocol):
 
 
 class ArrayAlgebra:
-    """Charts as NumPy arrays of float64."""
+    """Charts as NumPy arrays, of float64 by default."""
 
-    def __init__(self, sum_: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> None:
+    def __init__(
+        self,
+        sum_: Callable[[NDArray[Any]], NDArray[Any]],
+        dtype: Any = np.float64,
+    ) -> None:
         self.sum = sum_
+        self.dtype = dtype
 
-    def chart(self, *shape: int) -> NDArray[np.float64]:
+    def chart(self, *shape: int) -> NDArray[Any]:
         """A chart of that shape, filled with −inf."""
-        return np.full(shape, NEVER)
+        return np.full(shape, NEVER, self.dtype)
 
     def range(self, start: int, stop: int) -> NDArray[np.int64]:
         """The numbers start … stop−1."""
@@ -51,18 +56,19 @@ class ArrayAlgebra:
         return numbers
 
 
-def _largest(terms: NDArray[np.float64]) -> NDArray[np.float64]:
-    largest: NDArray[np.float64] = terms.max(-1)
-    return largest
+def largest(terms: NDArray[Any]) -> NDArray[Any]:
+    """The maximum of terms along their last axis."""
+    values: NDArray[Any] = terms.max(-1)
+    return values
 
 
 def _log_sum(terms: NDArray[np.float64]) -> NDArray[np.float64]:
-    largest = terms.max(-1)
-    safe = np.where(largest > NEVER, largest, 0.0)
+    most = largest(terms)
+    safe = np.where(most > NEVER, most, 0.0)
     with np.errstate(divide="ignore"):
         total: NDArray[np.float64] = safe + np.log(np.exp(terms - safe[..., None]).sum(-1))
     return total
 
 
-MAXIMUM = ArrayAlgebra(_largest)
+MAXIMUM = ArrayAlgebra(largest)
 LOG_SUM = ArrayAlgebra(_log_sum)

@@ -1,10 +1,12 @@
-"""The k best trees, exact and in order, and samples: two walks over one hypergraph.
+"""The best tree, the k best trees in order, and samples: three walks over one hypergraph.
 
 A recurrence is a hypergraph: items, and for every item its alternatives, each made of at most two
 smaller items and a score. Charts hold the value of every item, its best one or the log of the sum
 over its derivations. The recurrences give every tree exactly one derivation, so that derivations
-are trees. All values are float64.
+are trees. All values are float64, but for those of the best tree, which has the type of the scores.
 """
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_right
@@ -45,6 +47,20 @@ class Hypergraph(ABC):
 
         (head of the arc, its dependent or 0 if there is no arc, head for the children).
         """
+
+
+def best(graph: Hypergraph, n: int) -> list[int]:
+    """The heads of the best tree, over charts of maxima; of equal alternatives, the first."""
+    heads = [0] * n
+    stack: list[tuple[Item, int]] = [(graph.goal, 0)]
+    while stack:
+        item, head = stack.pop()
+        alternative = int(graph.values(item).argmax())
+        governor, dependent, below = graph.arc(item, alternative, head)
+        if dependent:
+            heads[dependent - 1] = governor
+        stack.extend((child, below) for child in graph.children(item, alternative))
+    return heads
 
 
 def k_best(graph: Hypergraph, n: int, k: int) -> ScoredTrees:

@@ -76,8 +76,8 @@ class ScoreBatch:
             return sums.astype(self.dtype)
         return sums.to(self.parts[0].dtype)
 
-    def legal_parts(self, b: int) -> list[NDArray[np.float64]]:
-        """The scores of sentence b in float64, with a batch axis, −inf in every illegal cell.
+    def legal_parts(self, b: int, dtype: Any = np.float64) -> list[NDArray[Any]]:
+        """The scores of sentence b in this type, with a batch axis, −inf in every illegal cell.
 
         Raises ScoresError if a legal one is NaN or +inf.
         """
@@ -89,8 +89,14 @@ class ScoreBatch:
             legal = np.broadcast_to(piece.legal(n, *cell), scores.shape)
             if not (scores[legal] < np.inf).all():
                 self.explain_bad_score(b)
-            legal_parts.append(np.where(legal, scores, -np.inf).astype(np.float64)[None])
+            legal_parts.append(np.where(legal, scores, -np.inf).astype(dtype)[None])
         return legal_parts
+
+    def rooms(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+        """Room for the heads, the headed spans and the score of one tree per sentence."""
+        heads = np.full((self.size, self.longest), -1, np.int64)
+        spans = np.full((self.size, self.longest, 2), -1, np.int64)
+        return heads, spans, np.zeros(self.size, self.dtype)
 
     def raise_for(self, status: NDArray[np.int64]) -> None:
         """Raise the error that a kernel or a recurrence noted for a sentence, if any."""

@@ -18,15 +18,17 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from headspan.inference.algebra import LOG_SUM, MAXIMUM, Algebra, ArrayAlgebra
+from headspan.inference import few_trees
+from headspan.inference.algebra import LOG_SUM, MAXIMUM, Algebra, ArrayAlgebra, largest
 from headspan.inference.constraints import Constraints, masked, read_constraints
 from headspan.inference.failures import NoTreeError, ScoresError
-from headspan.inference.hypergraph import Hypergraph, ScoredTrees, k_best, sample
+from headspan.inference.hypergraph import Hypergraph, ScoredTrees, best, k_best, sample
 from headspan.inference.pieces import ARC, DecidingPiece, Piece
 from headspan.inference.results import Marginals, TreeLists, Trees
-from headspan.inference.scores import Backend, ScoreBatch, read_heads, read_scores
+from headspan.inference.scores import NO_TREE, Backend, ScoreBatch, read_heads, read_scores
 from headspan.inference.threads import over_sentences
 from headspan.registries import STRUCTURES
+from headspan.tree import subtree_spans
 
 _NO_TREES = np.zeros((0, 0), np.int64), np.zeros((0, 0, 0), np.int64)  # heads and spans
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -96,8 +98,9 @@ class Structure(ABC):
 
     `backend` is chosen by where the scores are: compiled loops ("kernels") on the CPU, tensor
     operations ("batched") elsewhere, or if a structure has no kernels; both give the same trees,
-    ties included. `threads` is how many sentences the kernels work on at a time, by default as many
-    as there are processors.
+    ties included. While there is little to do, best trees are found without loading the kernels.
+    `threads` is how many sentences the kernels work on at a time, by default as many as there are
+    processors.
 
     `constraints` hold for every sentence, or are a sequence with one set (or None) per sentence.
     They are masks on copies of the scores. Where the pieces cannot express them, the structure
@@ -147,8 +150,8 @@ class Structure(ABC):
         """The compiled loops, if there are any; imported when they are first used."""
         if not self.compiled:
             return None
-        best, sums = (import_module(f"{self.compiled}.{name}") for name in ("kernel", "sums"))
-        return Kernels(best.best, sums.sums)
+        kernel, sums = (import_module(f"{self.compiled}.{name}") for name in ("kernel", "sums"))
+        return Kernels(kernel.best, sums.sums)
 
     def as_joint(self, *scores: Any) -> tuple[Any, ...]:
         """The same scores for the structure `joint`, with zeros for the pieces that are missing.
@@ -413,7 +416,7 @@ class Structure(ABC):
 
     def read(self, scores: Sequence[Any], lengths: Any, backend: Backend | None) -> ScoreBatch:
         """Check the scores and choose the backend; see `read_scores`."""
-        if backend is None and self.kernels is None:
+        if backend is None and not self.compiled:
             backend = "batched"
         return read_scores(self.pieces, scores, lengths, backend)
 
@@ -433,8 +436,11 @@ class Structure(ABC):
             trees = read_heads(gold, batch, "gold heads", projective=self.projective)
             avoided = GoldTrees(*trees, costs)
         status = np.zeros(batch.size, np.int64)
-        if batch.backend == "kernels":
-            values: Any
+        values: Any
+        if backend is None and avoided is None and self._are_few(batch):
+            heads, spans, values = self._best_by_charts(batch, status)
+            batch.raise_for(status)
+        elif batch.backend == "kernels":
             heads, spans, values = self._best_by_kernel(batch, avoided, status, threads)
             batch.raise_for(status)
         else:
@@ -451,6 +457,30 @@ class Structure(ABC):
             batch.result_lengths(),
         )
 
+    def _are_few(self, batch: ScoreBatch) -> bool:
+        """Whether kernels that are not loaded yet would take longer to load than they save."""
+        loaded = "kernels" in self.__dict__
+        possible = batch.backend == "kernels" and self.items is not None
+        return possible and not loaded and few_trees.are_few(batch.lengths)
+
+    def _best_by_charts(
+        self, batch: ScoreBatch, status: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+        """The trees that the kernels would give, from the recurrence."""
+        heads, spans, values = batch.rooms()
+        algebra = ArrayAlgebra(largest, batch.dtype)
+        for b, n in enumerate(batch.lengths.tolist()):
+            scores = batch.legal_parts(b, batch.dtype)
+            charts = self.inside(algebra, np.array([n]), *scores)
+            values[b] = charts.total[0]
+            if values[b] == -np.inf or self.items is None:
+                status[b] = NO_TREE
+                continue
+            tree = best(self.items(charts, n, *scores), n)
+            heads[b, :n] = tree
+            spans[b, :n] = [(left, right) for left, right, _ in subtree_spans(tree)]
+        return heads, spans, values
+
     def _best_by_kernel(
         self,
         batch: ScoreBatch,
@@ -458,9 +488,7 @@ class Structure(ABC):
         status: NDArray[np.int64],
         threads: int | None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-        heads = np.full((batch.size, batch.longest), -1, np.int64)
-        spans = np.full((batch.size, batch.longest, 2), -1, np.int64)
-        values = np.zeros(batch.size, batch.dtype)
+        heads, spans, values = batch.rooms()
         if avoided is None:
             trees, costs = _NO_TREES, (0.0,) * len(self.pieces)
         else:

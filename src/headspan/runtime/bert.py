@@ -84,11 +84,11 @@ def bert(layers: Layers, sizes: BertSizes, name: str) -> list[str]:
 def _attention(layers: Layers, sizes: BertSizes, x: str, mask: str, name: str) -> str:
     g, size, heads = layers.graph, sizes.hidden_size, sizes.num_attention_heads
     parts = [f"{name}.self.{part}" for part in ("query", "key", "value")]
-    weights = [layers.weights.take(f"{part}.weight", size, size) for part in parts]
+    weights = [layers.weights.take_matrix(f"{part}.weight", size, size) for part in parts]
     biases = [layers.weights.take(f"{part}.bias", size) for part in parts]
-    small = np.float32((size // heads) ** -0.5)
-    weights[0], biases[0] = weights[0] * small, biases[0] * small  # instead of the scores
-    three = layers.matrix(x, f"{name}.self.weight", np.concatenate(weights).T)
+    small = (size // heads) ** -0.5
+    weights[0], biases[0] = weights[0].times(small), biases[0] * np.float32(small)  # not the scores
+    three = layers.matrix(x, f"{name}.self.weight", weights)
     three = g.add("Add", three, g.constant(f"{name}.self.bias", np.concatenate(biases)))
     three = g.add("Reshape", three, g.numbers(0, 0, 3, heads, size // heads))
     three = g.add("Transpose", three, perm=[2, 0, 3, 1, 4])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,27 @@ END = (1 << 63) - 1
 """The end of an axis, whatever its length."""
 _LOWEST = float(np.finfo(np.float32).min)
 _MIDDLE = 128  # the number that stands for 0 where unsigned ones stand for signed ones
+
+
+class Matrix(NamedTuple):
+    """A matrix in float32, or in int8 with a scale per row."""
+
+    numbers: Array
+    scale: Array | None
+
+    def unpacked(self) -> Array:
+        """The matrix in float32."""
+        return self.numbers if self.scale is None else self.numbers * self.scale
+
+    def rounded(self) -> Matrix:
+        """The matrix in int8."""
+        return Matrix(*packing.rounded(self.numbers)) if self.scale is None else self
+
+    def times(self, factor: float) -> Matrix:
+        """The matrix times a number."""
+        if self.scale is None:
+            return Matrix(self.numbers * np.float32(factor), None)
+        return Matrix(self.numbers, self.scale * np.float32(factor))
 
 
 class Weights:
@@ -37,11 +59,11 @@ class Weights:
             raise HeadspanError(f"the tensor {name} has the type {tensor.dtype}; expected float32")
         return tensor
 
-    def take_table(self, name: str, *shape: int) -> tuple[Array, Array | None]:
+    def take_matrix(self, name: str, *shape: int) -> Matrix:
         """The same, in int8 with a scale per row if it is stored so."""
         self._check_shape(name, shape)
         scale = packing.scale_of(self._stored, name)
-        return (self.take(name, *shape), None) if scale is None else (self._stored[name], scale)
+        return Matrix(self.take(name, *shape) if scale is None else self._stored[name], scale)
 
     def _check_shape(self, name: str, shape: tuple[int, ...]) -> None:
         if name not in self._stored:
@@ -69,31 +91,43 @@ class Layers:
         self.graph = graph
         self.weights = weights
         self.int8 = int8
+        self._rounded: dict[str, tuple[str, str, str]] = {}
 
-    def matrix(self, x: str, name: str, array: Array) -> str:
-        """X @ array; x is (…, inputs), array is (inputs, outputs)."""
+    def matrix(self, x: str, name: str, parts: Sequence[Matrix]) -> str:
+        """X times the matrices, side by side; x is (…, inputs), a matrix (outputs, inputs)."""
         g = self.graph
         if not self.int8:
-            return g.add("MatMul", x, g.constant(name, array))
-        inputs, outputs = array.shape
-        scale = np.maximum(np.abs(array).max(0), 1e-12) / 127
-        small = g.constant(f"{name}.int8", np.rint(array / scale).astype(np.int8))
-        scales = g.constant(f"{name}.scale", scale.astype(np.float32))
-        middle = g.scalar(_MIDDLE, "uint8")
-        rows = g.add("Reshape", x, g.numbers(-1, inputs))
-        highest = g.add("ReduceMax", g.add("Abs", rows), g.numbers(1), keepdims=0)
-        step = g.add("Mul", g.add("Max", highest, g.scalar(1e-12)), g.scalar(1 / 127))
-        middles = g.add("Expand", middle, g.add("Shape", step))
-        rounded = g.add("QuantizeLinear", rows, step, middles, axis=0)
-        sums = g.cast(g.add("MatMulInteger", rounded, small, middle), "float32")
-        scaled = g.add("Mul", g.add("Mul", sums, g.add("Unsqueeze", step, g.numbers(1))), scales)
-        leading = g.add("Shape", x, end=-1)
-        return g.add("Reshape", scaled, g.add("Concat", leading, g.numbers(outputs), axis=0))
+            whole = np.concatenate([part.unpacked() for part in parts])
+            return g.add("MatMul", x, g.constant(name, whole.T))
+        rounded_parts = [part.rounded() for part in parts]
+        whole = np.concatenate([part.numbers for part in rounded_parts])
+        scale = np.concatenate([part.scale for part in rounded_parts if part.scale is not None])
+        small = g.constant(f"{name}.int8", whole.T)
+        scales = g.constant(f"{name}.scale", scale[:, 0])
+        rounded, step, leading = self._rounded_rows(x, whole.shape[1])
+        sums = g.cast(g.add("MatMulInteger", rounded, small, g.scalar(_MIDDLE, "uint8")), "float32")
+        scaled = g.add("Mul", g.add("Mul", sums, step), scales)
+        return g.add("Reshape", scaled, g.add("Concat", leading, g.numbers(len(whole)), axis=0))
+
+    def _rounded_rows(self, x: str, inputs: int) -> tuple[str, str, str]:
+        """The rows of x in 8 bits, their steps (rows, 1), and the leading axes of x; made once."""
+        if x not in self._rounded:
+            g = self.graph
+            rows = g.add("Reshape", x, g.numbers(-1, inputs))
+            highest = g.add("ReduceMax", g.add("Abs", rows), g.numbers(1), keepdims=0)
+            step = g.add("Mul", g.add("Max", highest, g.scalar(1e-12)), g.scalar(1 / 127))
+            middles = g.add("Expand", g.scalar(_MIDDLE, "uint8"), g.add("Shape", step))
+            self._rounded[x] = (
+                g.add("QuantizeLinear", rows, step, middles, axis=0),
+                g.add("Unsqueeze", step, g.numbers(1)),
+                g.add("Shape", x, end=-1),
+            )
+        return self._rounded[x]
 
     def linear(self, x: str, name: str, inputs: int, outputs: int, *, bias: bool = True) -> str:
         """nn.Linear."""
-        weight = self.weights.take(f"{name}.weight", outputs, inputs)
-        y = self.matrix(x, f"{name}.weight", weight.T)
+        weight = self.weights.take_matrix(f"{name}.weight", outputs, inputs)
+        y = self.matrix(x, f"{name}.weight", [weight])
         if not bias:
             return y
         added = self.graph.constant(f"{name}.bias", self.weights.take(f"{name}.bias", outputs))
@@ -110,7 +144,7 @@ class Layers:
     def embedding(self, numbers: str, name: str, rows: int, size: int) -> str:
         """nn.Embedding."""
         g, name = self.graph, f"{name}.weight"
-        table, scale = self.weights.take_table(name, rows, size)
+        table, scale = self.weights.take_matrix(name, rows, size)
         found = g.add("Gather", g.constant(name, table), numbers)
         if scale is None:
             return found

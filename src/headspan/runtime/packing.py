@@ -26,12 +26,16 @@ def packed(tensors: Mapping[str, Array]) -> dict[str, Array]:
         if tensor.dtype != np.float32:
             small[name] = tensor
         elif tensor.ndim == 2 and tensor.size >= _LARGE_MATRIX:
-            scale = np.maximum(np.abs(tensor).max(1, keepdims=True), np.float32(1e-12)) / 127
-            small[name] = np.rint(tensor / scale).astype(np.int8)
-            small[name + SCALE] = scale.astype(np.float32)
+            small[name], small[name + SCALE] = rounded(tensor)
         else:
             small[name] = tensor.astype(np.float16)
     return small
+
+
+def rounded(matrix: Array) -> tuple[Array, Array]:
+    """A matrix in int8, and the scale of each of its rows, (rows, 1)."""
+    scale = np.maximum(np.abs(matrix).max(1, keepdims=True), np.float32(1e-12)) / 127
+    return np.rint(matrix / scale).astype(np.int8), scale.astype(np.float32)
 
 
 def names(stored: Mapping[str, Array]) -> list[str]:
