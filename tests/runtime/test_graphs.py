@@ -25,6 +25,7 @@ BERT: dict[str, Any] = {
     "model_type": "bert", "vocab_size": 40, "hidden_size": 24, "num_hidden_layers": 3,
     "num_attention_heads": 4, "intermediate_size": 40, "max_position_embeddings": 32,
 }  # fmt: skip
+MPNET = {**BERT, "model_type": "mpnet", "max_position_embeddings": 34, "pad_token_id": 1}
 SMALL: dict[str, Any] = {"lstm_layers": 1, "lstm_size": 6, "score_size": 5, "label_size": 4}
 WORDS = EmbeddingsConfig(words=5)
 CASES: dict[str, ModelConfig] = {
@@ -37,12 +38,20 @@ CASES: dict[str, ModelConfig] = {
     "an encoder alone": ModelConfig(
         structure="arc", encoder=EncoderConfig(name="x", layers="last"), **{**SMALL, "lstm_layers": 0}
     ),
+    "MPNet": ModelConfig(structure="split", encoder=EncoderConfig(name="x", layers="mix"), **SMALL),
     "tags that the parser does not see": ModelConfig(
         structure="split", embeddings=WORDS, tagger=TaggerConfig(columns=("upos",), size=7), **SMALL
     ),
     "crossing arcs": ModelConfig(structure="mst", embeddings=WORDS, **{**SMALL, "lstm_layers": 2}),
     "minimum risk": ModelConfig(structure="split", decoder="minimum-risk", embeddings=WORDS, **SMALL),
 }  # fmt: skip
+
+
+def encoder_of(name: str) -> dict[str, Any] | None:
+    """The configuration of a case's encoder."""
+    if not CASES[name].encoder.name:
+        return None
+    return MPNET if name == "MPNet" else BERT
 
 
 def sizes_of(model: ModelConfig) -> VocabularySizes:
@@ -64,7 +73,8 @@ def inputs(rng: np.random.Generator, model: ModelConfig) -> Inputs:
                 for _ in range(1 if place in (0, n + 1) else rng.integers(1, 4)):
                     owners.append(b * width + place)
                     pieces.append((b, len(row)))
-                    row.append(int(rng.integers(40)))
+                    number = int(rng.integers(40))
+                    row.append(2 if number == 1 else number)  # 1 is the padding of MPNet
             rows.append(row)
         longest = max(map(len, rows))
         ids = np.array([row + [0] * (longest - len(row)) for row in rows])
@@ -84,12 +94,13 @@ def inputs(rng: np.random.Generator, model: ModelConfig) -> Inputs:
 def both(name: str, *, small: bool = False) -> tuple[Network, GraphNetwork, Inputs]:
     model = CASES[name]
     torch.manual_seed(5)
-    encoder = empty_encoder(BERT) if model.encoder.name else None
+    config = encoder_of(name)
+    encoder = empty_encoder(config) if config else None
     network = Network(model, sizes_of(model), encoder).eval()
     for parameter in network.parameters():
         torch.nn.init.normal_(parameter, std=0.4)
     stored = packed(network.tensors()) if small else network.tensors()
-    bert = BertSizes.of(BERT) if model.encoder.name else None
+    bert = BertSizes.of(config) if config else None
     graph = GraphNetwork(model, sizes_of(model), bert, stored)
     return network, graph, inputs(np.random.default_rng(3), model)
 
@@ -142,7 +153,8 @@ def test_output_is_that_of_torch(name: str) -> None:
 def test_graphs_are_valid_onnx_without_external_data(name: str, int8: bool) -> None:
     model = CASES[name]
     network, _, _ = both(name)
-    bert = BertSizes.of(BERT) if model.encoder.name else None
+    config = encoder_of(name)
+    bert = BertSizes.of(config) if config else None
     graph = network_graph(model, sizes_of(model), bert, network.tensors(), int8=int8)
     parsed = onnx.load_model_from_string(graph.to_bytes())
     onnx.checker.check_model(parsed, full_check=True)

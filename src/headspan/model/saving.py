@@ -233,7 +233,7 @@ def _network(
         return network
     encoder = None if encoder_config is None else BertSizes.of(encoder_config)
     if tokenizer is not None and encoder is not None:
-        tokenizer.check(encoder.vocab_size, encoder.max_position_embeddings)
+        tokenizer.check(encoder.vocab_size, encoder.longest)
         attention = encoder.num_attention_heads * tokenizer.window**2
         if attention > _LARGEST_ATTENTION:
             raise HeadspanError(f"its encoder holds {attention:,} numbers for a window of a text")

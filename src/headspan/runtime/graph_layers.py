@@ -65,6 +65,11 @@ class Weights:
         scale = packing.scale_of(self._stored, name)
         return Matrix(self.take(name, *shape) if scale is None else self._stored[name], scale)
 
+    def leave(self, name: str, *shape: int) -> None:
+        """Let a tensor of this shape be there, although nothing asks for it."""
+        if name in self._stored:
+            self._check_shape(name, shape)
+
     def _check_shape(self, name: str, shape: tuple[int, ...]) -> None:
         if name not in self._stored:
             raise HeadspanError(f"the tensor {named(name)} is missing")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from headspan import scoring
@@ -96,10 +97,13 @@ def train_segmenter(
     settings: SegmenterSettings | None = None,
     seed: int = 0,
     watch: Callable[[SegmenterEpoch], None] | None = None,
+    vectors: Mapping[str, NDArray[np.float32]] | None = None,
 ) -> Segmenter:
     """Train a segmenter on the text of a treebank, and return that of the best epoch on dev.
 
     The same seed gives the same segmenter on the same machine. watch: called after each epoch.
+    vectors: of words in lower case, of the size `sizes.words`, from an encoder, for instance; so
+    the segmenter knows something of words that the treebank seldom has.
     """
     settings = settings or SegmenterSettings()
     clean = list(passages(train))
@@ -112,12 +116,16 @@ def train_segmenter(
         min_count=settings.min_count,
     )
     units = Vocabulary.count(_units(clean, characters), min_count=settings.min_count)
+    frequent = len(units)
+    vectors = vectors or {}
+    units = Vocabulary([*units.names, *(word for word in vectors if word not in units)])
     spaced = sorted({pair for passage in clean for pair in _around_spaces(passage)})
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         tagger = BoundaryTagger(
             len(characters.vocabulary), len(units), settings.sizes, dropout=settings.dropout
         )
+        _start_from(vectors, units, tagger.word.weight, frequent)
         patterns = agreed((passage.text, set(passage.ends)) for passage in clean)
         finder = BoundaryFinder(tagger, characters, units, spaced, patterns)
         segmenter = Segmenter(finder, Multiwords.learn(train), settings.sizes)
@@ -131,6 +139,20 @@ def train_segmenter(
     tagger.load_state_dict(best_weights)
     _set_threshold(segmenter, tagger, dev)
     return segmenter
+
+
+def _start_from(
+    vectors: Mapping[str, NDArray[np.float32]], units: Vocabulary, table: Tensor, frequent: int
+) -> None:
+    """Put the vectors into the table of units, whose rows are learned only if they are frequent."""
+    if not vectors:
+        return
+    known = [(units.number(word), vector) for word, vector in vectors.items()]
+    with torch.no_grad():
+        rows = torch.tensor([number for number, _ in known])
+        table[rows] = torch.from_numpy(np.stack([vector for _, vector in known]))
+    learned = (torch.arange(len(table)) < frequent)[:, None]
+    table.register_hook(lambda gradient: gradient * learned)
 
 
 def score_segmenter(segmenter: Segmenter, gold: Sequence[Sentence]) -> scoring.Evaluation:
@@ -171,7 +193,10 @@ def _epochs(
     windows = sum(-(-len(passage.text) // settings.window) for passage in passages(train))
     epochs = max(settings.epochs, settings.steps * settings.batch // windows)
     epochs = min(epochs, _MOST_EPOCHS * settings.epochs)
-    optimiser = torch.optim.AdamW(tagger.parameters(), lr=settings.learning_rate, fused=True)
+    table = tagger.word.weight
+    others = [p for p in tagger.parameters() if p is not table]
+    groups = [{"params": others}, {"params": [table], "weight_decay": 0.0}]  # few rows are learned
+    optimiser = torch.optim.AdamW(groups, lr=settings.learning_rate, fused=True)
     for epoch in range(epochs):
         examples = [
             _example(piece, finder)
