@@ -178,7 +178,7 @@ def _attention(layers: Layers, sizes: BertSizes, x: str, mask: str, layer: str) 
 def _added(
     layers: Layers, sizes: BertSizes, y: str, x: str, linear: str, norm: str, inputs: int = 0
 ) -> str:
-    """x plus a linear map of y, and a layer norm."""
+    """The sum of x and a linear map of y, and a layer norm."""
     size = sizes.hidden_size
     y = layers.linear(y, linear, inputs or size, size)
     return layers.norm(layers.graph.add("Add", y, x), norm, size, sizes.layer_norm_eps)

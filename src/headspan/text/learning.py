@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -152,7 +152,7 @@ def _start_from(
         rows = torch.tensor([number for number, _ in known])
         table[rows] = torch.from_numpy(np.stack([vector for _, vector in known]))
     learned = (torch.arange(len(table)) < frequent)[:, None]
-    table.register_hook(lambda gradient: gradient * learned)
+    table.register_hook(lambda gradient: gradient * learned)  # type: ignore[no-untyped-call]
 
 
 def score_segmenter(segmenter: Segmenter, gold: Sequence[Sentence]) -> scoring.Evaluation:
@@ -195,7 +195,10 @@ def _epochs(
     epochs = min(epochs, _MOST_EPOCHS * settings.epochs)
     table = tagger.word.weight
     others = [p for p in tagger.parameters() if p is not table]
-    groups = [{"params": others}, {"params": [table], "weight_decay": 0.0}]  # few rows are learned
+    groups: list[dict[str, Any]] = [
+        {"params": others},
+        {"params": [table], "weight_decay": 0.0},  # most rows must stay as they are
+    ]
     optimiser = torch.optim.AdamW(groups, lr=settings.learning_rate, fused=True)
     for epoch in range(epochs):
         examples = [

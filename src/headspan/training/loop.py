@@ -30,6 +30,7 @@ from headspan.plumbing.limits import check_parsed
 from headspan.registries import LOSSES, STRUCTURES
 from headspan.scoring import Evaluation, score
 from headspan.text import Segmenter, train_segmenter
+from headspan.text.encoded_text import SegmenterSizes
 from headspan.text.raw import lacks_spaces
 from headspan.training import processes
 from headspan.training.calibration import fit_temperatures
@@ -49,6 +50,7 @@ from headspan.training.checks import (
     file_names,
     warn_without_relations,
 )
+from headspan.training.encoder_words import words_of_encoder
 from headspan.training.events import EpochDone, StepDone, Watch
 from headspan.training.fingerprint import check_same, fingerprint
 from headspan.training.run_state import TrainingState
@@ -212,8 +214,12 @@ class Trainer:
             if run == self.fingerprint:
                 return segmenter
         sentences = read_treebank(self.config.data.train, "train")  # also those that were dropped
+        vectors = None
+        if self.network.inputs.encoder is not None and self.parser.tokenizer is not None:
+            encoder = self.network.inputs.encoder.encoder
+            vectors = words_of_encoder(encoder, self.parser.tokenizer, SegmenterSizes().words)
         segmenter = train_segmenter(
-            sentences, self.dev, seed=self.config.training.seed, watch=watch
+            sentences, self.dev, seed=self.config.training.seed, watch=watch, vectors=vectors
         )
         save_segmenter(path, segmenter, self.fingerprint)
         return segmenter
