@@ -7,7 +7,6 @@ from torch import nn
 from headspan.nn.int8 import Int8Linear, use_float32, use_int8
 from headspan.nn.pretrained import empty_encoder
 from headspan.plumbing.errors import HeadspanError
-from headspan.runtime import int8 as runtime_int8
 from headspan.runtime import int8
 
 
@@ -100,16 +99,16 @@ def test_training_is_not_in_int8() -> None:
 
 
 def test_a_processor_without_the_instructions_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runtime_int8, "_flags", lambda: {"avx2"})
-    runtime_int8.is_available.cache_clear()
+    monkeypatch.setattr(int8, "_flags", lambda: {"avx2"})
+    int8.is_available.cache_clear()
     try:
         with pytest.raises(HeadspanError, match="VNNI"):
             use_int8(bert())
     finally:
-        runtime_int8.is_available.cache_clear()
+        int8.is_available.cache_clear()
 
 
 def test_llvm_and_linux_agree_about_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = runtime_int8._flags().isdisjoint(runtime_int8._VNNI)
-    monkeypatch.setattr(runtime_int8.sys, "platform", "elsewhere")
-    assert runtime_int8._flags().isdisjoint(runtime_int8._VNNI) == here
+    here = int8._flags().isdisjoint(int8._VNNI)
+    monkeypatch.setattr(int8.sys, "platform", "elsewhere")
+    assert int8._flags().isdisjoint(int8._VNNI) == here
