@@ -31,12 +31,13 @@ from headspan.text.encoded_text import (
 )
 from headspan.text.multiwords import Multiwords
 from headspan.text.patterns import agreed
-from headspan.text.raw import Noise, Passage, passages, raw_text
+from headspan.text.raw import Noise, Passage, begins_paragraph, passages, raw_text
 from headspan.text.segmenter import Segmenter
 from headspan.text.stream import mark_line_ends
 from headspan.vocabulary import UNKNOWN, Vocabulary
 
 _MOST_EPOCHS = 8  # times `epochs`
+_FINAL = {".", "?", "!"}
 _BIAS_SHIFTS = tuple(quarters / 4 for quarters in range(-4, 7))
 
 
@@ -61,6 +62,10 @@ class SegmenterSettings:
     """Characters and units that are rarer in training are unknown."""
     sizes: SegmenterSizes = field(default_factory=SegmenterSizes)
     noise: Noise = field(default_factory=Noise)
+    silver_noise: Noise = field(
+        default_factory=lambda: Noise(joined=0.3, lower_case=0.15, unpunctuated=0.3)
+    )
+    """That of silver text, which shows where sentences end that have no marks."""
 
     def __post_init__(self) -> None:
         for name, least in (("epochs", 1), ("window", 16), ("batch", 1), ("min_count", 1)):
@@ -98,12 +103,14 @@ def train_segmenter(
     seed: int = 0,
     watch: Callable[[SegmenterEpoch], None] | None = None,
     vectors: Mapping[str, NDArray[np.float32]] | None = None,
+    silver: Sequence[Sentence] = (),
 ) -> Segmenter:
     """Train a segmenter on the text of a treebank, and return that of the best epoch on dev.
 
     The same seed gives the same segmenter on the same machine. watch: called after each epoch.
     vectors: of words in lower case, of the size `sizes.words`, from an encoder, for instance; so
-    the segmenter knows something of words that the treebank seldom has.
+    the segmenter knows something of words that the treebank seldom has. silver: sentences that
+    another segmenter found; each epoch sees a share of the paragraphs whose ends are certain.
     """
     settings = settings or SegmenterSettings()
     clean = list(passages(train))
@@ -130,7 +137,8 @@ def train_segmenter(
         finder = BoundaryFinder(tagger, characters, units, spaced, patterns)
         segmenter = Segmenter(finder, Multiwords.learn(train), settings.sizes)
         best, best_weights = -1.0, dict[str, Tensor]()
-        for epoch in _epochs(segmenter, tagger, train, dev, settings, draw):
+        certain = list(_certain(silver))
+        for epoch in _epochs(segmenter, tagger, train, certain, dev, settings, draw):
             if watch:
                 watch(epoch)
             if epoch.mean_f1 > best:
@@ -139,6 +147,22 @@ def train_segmenter(
     tagger.load_state_dict(best_weights)
     _set_threshold(segmenter, tagger, dev)
     return segmenter
+
+
+def _certain(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
+    """The paragraphs all of whose sentences begin with a capital and end with a mark."""
+    paragraph: list[Sentence] = []
+    for sentence in chain(sentences, [None]):
+        if paragraph and (sentence is None or begins_paragraph(sentence)):
+            if all(_has_clear_ends(each) for each in paragraph):
+                yield paragraph
+            paragraph = []
+        if sentence is not None:
+            paragraph.append(sentence)
+
+
+def _has_clear_ends(sentence: Sentence) -> bool:
+    return sentence.forms[0][0].isupper() and sentence.forms[-1] in _FINAL
 
 
 def _start_from(
@@ -185,6 +209,7 @@ def _epochs(
     segmenter: Segmenter,
     tagger: BoundaryTagger,
     train: Sequence[Sentence],
+    silver: Sequence[Sequence[Sentence]],
     dev: Sequence[Sentence],
     settings: SegmenterSettings,
     draw: random.Random,
@@ -201,9 +226,14 @@ def _epochs(
     ]
     optimiser = torch.optim.AdamW(groups, lr=settings.learning_rate, fused=True)
     for epoch in range(epochs):
+        share = chain.from_iterable(silver[epoch::epochs])
+        text = chain(
+            passages(train, noise=settings.noise, draw=draw),
+            passages(share, noise=settings.silver_noise, draw=draw),
+        )
         examples = [
             _example(piece, finder)
-            for passage in passages(train, noise=settings.noise, draw=draw)
+            for passage in text
             for piece in _cut(passage, settings.window, draw)
         ]
         batches = _batches(examples, settings.batch, draw)

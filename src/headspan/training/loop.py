@@ -219,7 +219,12 @@ class Trainer:
             encoder = self.network.inputs.encoder.encoder
             vectors = words_of_encoder(encoder, self.parser.tokenizer, SegmenterSizes().words)
         segmenter = train_segmenter(
-            sentences, self.dev, seed=self.config.training.seed, watch=watch, vectors=vectors
+            sentences,
+            self.dev,
+            seed=self.config.training.seed,
+            watch=watch,
+            vectors=vectors,
+            silver=list(read_silver(self.config.data.silver)),
         )
         save_segmenter(path, segmenter, self.fingerprint)
         return segmenter
