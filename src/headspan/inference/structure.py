@@ -460,7 +460,7 @@ class Structure(ABC):
     def _are_few(self, batch: ScoreBatch) -> bool:
         """Whether kernels that are not loaded yet would take longer to load than they save."""
         loaded = "kernels" in self.__dict__
-        possible = batch.backend == "kernels" and self.items is not None
+        possible = batch.backend == "kernels" and self.items is not None and self.exponent <= 3
         return possible and not loaded and few_trees.are_few(batch.lengths)
 
     def _best_by_charts(
