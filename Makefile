@@ -36,7 +36,7 @@ MODELS := en en-fast
 model: .venv/test-installed
 	$(PIP) --editable '.[train]'
 	$(BIN)/headspan train configs/en-teacher.toml -o runs/teacher --resume
-	$(BIN)/python tools/sample_text.py $(TEXT) -o runs/text
+	$(BIN)/python tools/sample_text.py $(TEXT) -o runs/text --words 50000
 	$(BIN)/headspan corpus runs/text -o runs/silver --model runs/teacher/model --confidence --int8
 	for name in $(MODELS); do \
 	  $(BIN)/headspan train configs/$$name.toml -o runs/$$name --resume && \
