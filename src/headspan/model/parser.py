@@ -387,6 +387,16 @@ class Parser:
             learned = f"is {own}" if own else "has learned another language"
             self._warn_once("language", f"this text looks like {language}; the model {learned}")
 
+    def _check_tags(self, sentences: Sequence[Sentence]) -> None:
+        """Warn once if the model reads tags that a sentence does not have."""
+        for column in self.vocabularies.columns:
+            if any(all(tag == "_" for tag in getattr(s, column)) for s in sentences):
+                self._warn_once(
+                    f"tags {column}",
+                    f"the model reads {column.upper()}, which this text does not have: its trees "
+                    "will be poor; a model that predicts its tags reads text",
+                )
+
     def _warn_once(self, about: str, message: str) -> None:
         if about not in self._warned:
             self._warned.add(about)
@@ -421,6 +431,7 @@ class Parser:
         self, batch: list[tuple[Sentence, Constraints | None]], options: ParseOptions
     ) -> Iterator[Parse]:
         sentences, constraints = [s for s, _ in batch], [c for _, c in batch]
+        self._check_tags(sentences)
         with stage("prepare"):
             inputs = prepare(sentences, self.vocabularies, self.tokenizer)
         output = self.network.parse(
@@ -531,7 +542,7 @@ class Parser:
         int8: bool | None = None,
         engine: EngineName | None = None,
     ) -> Parser:
-        """A parser from a model folder, or the embedded model of that name.
+        """A parser from a model folder, or the embedded or installed model of that name.
 
         int8: compute linear maps in 8-bit integers, or in float32; by default as the model's
         weights are stored, where the processor is fast at it (see `use_int8`). engine: compute the
@@ -560,7 +571,7 @@ def load(
     int8: bool | None = None,
     engine: EngineName | None = None,
 ) -> Parser:
-    """A parser by the name of an embedded model, or from a model folder.
+    """A parser by the name of an embedded or installed model, or from a model folder.
 
     int8, engine: as for `Parser.load`.
     """

@@ -87,37 +87,49 @@ def load_pretrained(name: str, *, depth: int = 0) -> tuple[nn.Module, SubwordTok
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     path = _path(name)
-    try:
-        with _quiet():
-            config = AutoConfig.from_pretrained(path, trust_remote_code=False)
-            _check_reads_text(config)
-            if depth > config.num_hidden_layers:
-                raise HeadspanError(
-                    f"encoder.depth is {depth}; the encoder {name!r} has "
-                    f"{config.num_hidden_layers} layers"
-                )
-            config.num_hidden_layers = depth or config.num_hidden_layers
-            tokenizer = AutoTokenizer.from_pretrained(
-                path, use_fast=True, add_prefix_space=True, trust_remote_code=False
+    with _loading(name, path), _quiet():
+        config = AutoConfig.from_pretrained(path, trust_remote_code=False)
+        _check_reads_text(config)
+        if depth > config.num_hidden_layers:
+            raise HeadspanError(
+                f"encoder.depth is {depth}; the encoder {name!r} has "
+                f"{config.num_hidden_layers} layers"
             )
-            encoder = AutoModel.from_pretrained(
-                path,
-                config=config,
-                use_safetensors=True,
-                trust_remote_code=False,
-                **_extra(config),
-            )
-    except (OSError, ValueError, KeyError) as error:
-        reason = f"cannot be loaded: {first_line(error)}"
-        if not Path(path).is_dir():
-            reason = f"is neither a folder nor a model on the hub: {first_line(error)}"
-        raise HeadspanError(f"the encoder {name!r} {reason}") from error
+        config.num_hidden_layers = depth or config.num_hidden_layers
+        tokenizer = AutoTokenizer.from_pretrained(
+            path, use_fast=True, add_prefix_space=True, trust_remote_code=False
+        )
+        encoder = AutoModel.from_pretrained(
+            path, config=config, use_safetensors=True, trust_remote_code=False, **_extra(config)
+        )
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
         raise HeadspanError(f"the encoder {name!r} has no fast tokenizer")
     special = special_numbers(tokenizer, positions(config))
     with naming(f"the encoder {name!r}"):  # what training starts from can be loaded afterwards
         return encoder, SubwordTokenizer.from_json(backend.to_str(), special)
+
+
+def encoder_size(name: str) -> int:
+    """The size of an encoder's vectors, from its configuration alone."""
+    from transformers import AutoConfig
+
+    path = _path(name)
+    with _loading(name, path), _quiet():
+        config: Any = AutoConfig.from_pretrained(path, trust_remote_code=False)
+        return int(config.hidden_size)
+
+
+@contextmanager
+def _loading(name: str, path: str) -> Iterator[None]:
+    """Raise HeadspanError, naming an encoder, for what transformers raises while it loads it."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError) as error:
+        reason = f"cannot be loaded: {first_line(error)}"
+        if not Path(path).is_dir():
+            reason = f"is neither a folder nor a model on the hub: {first_line(error)}"
+        raise HeadspanError(f"the encoder {name!r} {reason}") from error
 
 
 @contextmanager
