@@ -387,16 +387,6 @@ class Parser:
             learned = f"is {own}" if own else "has learned another language"
             self._warn_once("language", f"this text looks like {language}; the model {learned}")
 
-    def _check_tags(self, sentences: Sequence[Sentence]) -> None:
-        """Warn once if the model reads tags that a sentence does not have."""
-        for column in self.vocabularies.columns:
-            if any(all(tag == "_" for tag in getattr(s, column)) for s in sentences):
-                self._warn_once(
-                    f"tags {column}",
-                    f"the model reads {column.upper()}, which this text does not have: its trees "
-                    "will be poor; a model that predicts its tags reads text",
-                )
-
     def _warn_once(self, about: str, message: str) -> None:
         if about not in self._warned:
             self._warned.add(about)
@@ -431,7 +421,6 @@ class Parser:
         self, batch: list[tuple[Sentence, Constraints | None]], options: ParseOptions
     ) -> Iterator[Parse]:
         sentences, constraints = [s for s, _ in batch], [c for _, c in batch]
-        self._check_tags(sentences)
         with stage("prepare"):
             inputs = prepare(sentences, self.vocabularies, self.tokenizer)
         output = self.network.parse(
