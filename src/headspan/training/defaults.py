@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from headspan import conllu
 from headspan.conllu import Sentence
+from headspan.nn.pretrained import encoder_size
 from headspan.training.treebank import read_treebank
 from headspan.training.ud_folders import UdTreebank
 
@@ -60,7 +60,7 @@ def default_settings(treebanks: Sequence[UdTreebank], *, encoder: str = "") -> d
         table["training"] |= {
             "epochs": _epochs(words, at_200_000=6, least=3, most=20),
             "learning_rate": 1.5e-3,
-            "encoder_learning_rate": 2e-4 if _size(encoder) < _SMALL_ENCODER else 5e-5,
+            "encoder_learning_rate": 2e-4 if encoder_size(encoder) < _SMALL_ENCODER else 5e-5,
             "word_dropout": 0.1,
         }
     else:
@@ -87,14 +87,8 @@ def _columns(corpora: Sequence[Sequence[Sentence]]) -> list[str]:
     ]
 
 
-def _share(sentences: Sequence[conllu.Sentence], column: str) -> float:
+def _share(sentences: Sequence[Sentence], column: str) -> float:
     """The share of words that have a value in a column."""
     values = [value for sentence in sentences for value in getattr(sentence, column)]
     return sum(value != "_" for value in values) / len(values)
 
-
-def _size(encoder: str) -> int:
-    """The size of an encoder's vectors."""
-    from headspan.nn.pretrained import encoder_size
-
-    return encoder_size(encoder)

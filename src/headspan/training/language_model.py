@@ -12,10 +12,11 @@ from operator import add
 from pathlib import Path
 
 from headspan.conllu import Sentence
+from headspan.model.folder import CARD
 from headspan.model.model_package import ModelPackage
 from headspan.model.parser import Parser
 from headspan.model.throughput import measure
-from headspan.plumbing.errors import HeadspanError, warn
+from headspan.plumbing.errors import warn
 from headspan.scoring import Evaluation, Score, score
 from headspan.text import raw_text
 from headspan.text.language import LANGUAGES
@@ -83,7 +84,7 @@ def package_model(
         size = sum(file.stat().st_size for file in folder.iterdir())
         measured = _measured(parser, treebanks, trainer.dev, size, memory)
         parser.card = language_card(parser.config, trainer, treebanks, about, measured)
-        _replace_card(folder, parser.card)
+        (folder / CARD).write_text(parser.card, encoding="utf-8")
     best.card = parser.card
     best.save(trainer.folder / MODEL)
     if size > LARGEST and not trainer.config.model.encoder.name:
@@ -92,12 +93,6 @@ def package_model(
             "model.embeddings.min_count make it smaller"
         )
     return LanguageModel(target, measured)
-
-
-def _replace_card(folder: Path, card: str) -> None:
-    from headspan.model.folder import CARD
-
-    (folder / CARD).write_text(card, encoding="utf-8")
 
 
 def _measured(
@@ -148,8 +143,3 @@ def _with_sum(scores: Mapping[str, Mapping[str, Score]]) -> dict[str, dict[str, 
         rows[ALL] = {m: reduce(add, (of[m] for of in scores.values())).f1 for m in first}
     return rows
 
-
-def check_target(path: Path) -> None:
-    """Raise HeadspanError at once, and not after hours, if a package cannot be written there."""
-    if path.exists() and not path.is_dir():
-        raise HeadspanError(f"{path}: is not a folder; expected one for the model package")
