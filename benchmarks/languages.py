@@ -107,7 +107,7 @@ def main() -> None:
         rows += measured(parsers, path.name.partition("-ud-")[0], gold, chosen.repeats)
     table(
         "test parts, one thread",
-        ["", "", "LAS, words", "LAS, raw text", "UPOS", "Words", "Sentences", "words per CPU second"],
+        ["", "", "LAS, words", "LAS, raw text", "UPOS", "Words", "Sentences", "words per CPU s"],
         [
             [r.treebank, r.parser, *(f"{value:.2f}" for value in
              (r.las_words, r.las_text, r.upos_text, r.words_f1, r.sentences_f1)),

@@ -1,4 +1,4 @@
-"""Train UDPipe 1 on treebanks with its default settings, for comparison (`pip install ufal.udpipe`).
+"""Train UDPipe 1 with its default settings, for comparison (`pip install ufal.udpipe`).
 
     python tools/train_udpipe.py TRAIN DEV -o FILE
     python tools/train_udpipe.py --ud FOLDER [FOLDER …] -o FILE

@@ -52,7 +52,9 @@ def elected(parses: Sequence[Parse]) -> Sentence:
         misc.append(f"Confidence={of[name] / len(parses):.3f}")
     tree = parses[0].with_parse(heads, chosen)
     tags = {
-        column: [_most(values) for values in zip(*(getattr(p, column) for p in parses), strict=True)]
+        column: [
+            _most(values) for values in zip(*(getattr(p, column) for p in parses), strict=True)
+        ]
         for column in COLUMNS
     }
     plain = replace(Sentence.from_words(tree.forms, heads=heads, deprels=chosen), misc=tuple(misc))

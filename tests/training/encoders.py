@@ -23,7 +23,13 @@ SENTENCES = {
 }
 """Words of several scripts; with emoji that are joined, and longer than a window."""
 SIZE, LAYERS, WINDOW = 16, 2, 40
-SPECIAL = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"}
+SPECIAL = {
+    "pad_token": "[PAD]",
+    "unk_token": "[UNK]",
+    "cls_token": "[CLS]",
+    "sep_token": "[SEP]",
+    "mask_token": "[MASK]",
+}
 
 
 def texts() -> list[str]:
@@ -123,7 +129,12 @@ def marian_files(folder: Path) -> int:
     return len(names)
 
 
-SIZES = {"hidden_size": SIZE, "num_hidden_layers": LAYERS, "num_attention_heads": 2, "intermediate_size": 16}
+SIZES = {
+    "hidden_size": SIZE,
+    "num_hidden_layers": LAYERS,
+    "num_attention_heads": 2,
+    "intermediate_size": 16,
+}
 T5 = {"d_model": SIZE, "d_kv": 8, "d_ff": 16, "num_layers": LAYERS, "num_heads": 2}
 MARIAN = {
     "d_model": SIZE, "encoder_layers": LAYERS, "decoder_layers": 1, "encoder_attention_heads": 2,

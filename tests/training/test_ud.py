@@ -102,7 +102,9 @@ def test_without_a_dev_part_a_tenth_is_held_out(folders: list[Path], tmp_path: P
 
 def test_a_file_whose_forms_are_numbers_is_damaged(tmp_path: Path) -> None:
     path = tmp_path / "tr_x-ud-train.conllu"
-    path.write_text("".join(f"{k}" + f"\t{k}" * 5 + f"\t{k - 1}" + f"\t{k}" * 3 + "\n" for k in (1, 2)) + "\n")
+    path.write_text(
+        "".join(f"{k}" + f"\t{k}" * 5 + f"\t{k - 1}" + f"\t{k}" * 3 + "\n" for k in (1, 2)) + "\n"
+    )
     with pytest.raises(HeadspanError, match=r"tr_x-ud-train.conllu: the file is damaged: FORM is"):
         read_treebank(str(path), "train")
 

@@ -66,7 +66,8 @@ def train(
     package: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="Folder of the model package. Default: OUT/package.",
+            metavar="FOLDER",
+            help="Folder of the model package. Default: OUT/package.",
             show_default=False,
         ),
     ] = None,
@@ -163,7 +164,7 @@ def _finish(
             + (f", {raw['las']:.2f} from raw text" if raw else "")
         )
     print(f"model: {m.size / 1e6:.1f} MB, {m.words_per_second:,} words per second on one thread")
-    print(f'package: {made.package}; pip install {made.package} makes it headspan.load("{about.name}")')
+    print(f"package: {made.package}; after `pip install {made.package}` its name is {about.name}")
 
 
 def _arguments(arguments: list[str]) -> tuple[dict[str, str], list[str]]:

@@ -1,11 +1,7 @@
 """A model as a Python package, which pip installs and `headspan.load` then finds by its name.
 
-    pyproject.toml
-    README.md               the model's card
-    LICENSE
-    src/headspan_NAME/
-        __init__.py         nothing to run
-        model/              the model folder
+Such a package has `pyproject.toml`, the model's card as `README.md`, `LICENSE`, and under
+`src/headspan_NAME` an `__init__.py` with nothing to run beside the folder `model`.
 """
 
 from __future__ import annotations

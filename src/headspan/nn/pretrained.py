@@ -129,7 +129,7 @@ def _tokenizer(path: str, config: Any, known: int) -> SubwordTokenizer:
 
 def _sentencepiece_file(path: str) -> Path | None:
     """The file of sentencepiece that is an encoder's only tokenizer, if that is so."""
-    from transformers.utils import cached_file
+    from transformers.utils.hub import cached_file
 
     def found(name: str) -> str | None:
         try:

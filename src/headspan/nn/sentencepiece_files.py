@@ -94,8 +94,8 @@ class SentencePieces:
         tokenizer = Tokenizer(models.Unigram(list(self.pieces), self.unknown))
         steps: list[Any] = [normalizers.Precompiled(self.table)] if self.table else []
         steps.append(normalizers.Replace(Regex(" {2,}"), " "))
-        tokenizer.normalizer = normalizers.Sequence(steps)  # type: ignore[assignment]
-        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()  # type: ignore[assignment]
+        tokenizer.normalizer = normalizers.Sequence(steps)
+        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
         return tokenizer
 
     def special_numbers(self, *, known: int, window: int) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -75,7 +76,7 @@ def default_settings(treebanks: Sequence[UdTreebank], *, encoder: str = "") -> d
 
 def _epochs(words: int, *, at_200_000: int, least: int, most: int) -> int:
     """More epochs for fewer words, by the root of their number."""
-    return min(most, max(least, round(at_200_000 * (200_000 / words) ** 0.5)))
+    return min(most, max(least, round(at_200_000 * math.sqrt(200_000 / words))))
 
 
 def _columns(corpora: Sequence[Sequence[Sentence]]) -> list[str]:
@@ -89,6 +90,5 @@ def _columns(corpora: Sequence[Sequence[Sentence]]) -> list[str]:
 
 def _share(sentences: Sequence[Sentence], column: str) -> float:
     """The share of words that have a value in a column."""
-    values = [value for sentence in sentences for value in getattr(sentence, column)]
+    values: list[str] = [value for s in sentences for value in getattr(s, column)]
     return sum(value != "_" for value in values) / len(values)
-

@@ -142,4 +142,3 @@ def _with_sum(scores: Mapping[str, Mapping[str, Score]]) -> dict[str, dict[str, 
         first = next(iter(scores.values()))
         rows[ALL] = {m: reduce(add, (of[m] for of in scores.values())).f1 for m in first}
     return rows
-

@@ -87,8 +87,10 @@ def _in_folder(folder: Path) -> list[UdTreebank]:
         UdTreebank(
             name,
             language,
-            *(tuple(files[part]) for part in ("train", "dev", "test")),
-            licence=licence,
+            tuple(files["train"]),
+            tuple(files["dev"]),
+            tuple(files["test"]),
+            licence,
         )
         for (name, language), files in parts.items()
     ]
