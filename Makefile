@@ -6,7 +6,7 @@ PYTHON := $(shell for p in $(PYTHON) python3 python3.14 python3.13 python3.12 py
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test lint types layers pytest model licences lock dist smoke clean
+.PHONY: demo test lint types layers pytest model models licences lock dist smoke clean
 
 demo: .venv/demo-installed
 	@$(BIN)/headspan draw examples/figure1.conllu
@@ -41,6 +41,14 @@ model: .venv/test-installed
 	for name in $(MODELS); do \
 	  $(BIN)/headspan train configs/$$name.toml -o runs/$$name --resume && \
 	  $(BIN)/python tools/embed_model.py runs/$$name $$name || exit 1; done
+
+# Train the models besides English and write their packages to models/: three seeds per language, a
+# student that also learns from the trees on which they vote, and the best of them on dev. This takes
+# hours per language on two cores, and resumes after an interruption. `make models LANGUAGES="fr nl"`.
+LANGUAGES :=
+models: .venv/test-installed
+	$(PIP) --editable '.[train]'
+	$(BIN)/python tools/train_models.py $(LANGUAGES)
 
 # The next four targets are steps of a release (docs/release.md).
 licences: .venv/test-installed

@@ -4,6 +4,7 @@
 
 Both are built twice, in different folders, time zones and umasks, and the wheel a third time from
 the source distribution. Every build must give the same bytes. Their time stamps are the commit's.
+The model packages in models/ become wheels, too, each built twice.
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ def build(
 
 
 def wheel_problems(wheel: Path, folder: Path) -> list[str]:
-    """Files that a wheel lacks or should not have, compared with a checkout's package."""
-    source = folder / "src"
+    """Files that a wheel lacks or should not have, compared with the package in a folder."""
+    source, package = folder / "src", wheel.name.partition("-")[0]
     expected = {
         path.relative_to(source).as_posix()
-        for path in (source / "headspan").rglob("*")
+        for path in (source / package).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
     about = "-".join(wheel.name.split("-")[:2]) + ".dist-info"
@@ -86,6 +87,13 @@ def main() -> None:
         (unpacked,) = (work / "unpacked").iterdir()
         third = build(unpacked, work / "3", "wheel", time=time)
         problems = wheel_problems(wheel, one)
+        for project in sorted(one.glob("models/*/pyproject.toml")):
+            name = project.parent.name
+            ours, theirs = work / f"1-{name}", work / f"2-{name}"
+            first += build(project.parent, ours, "wheel", time=time)
+            again = other / "models" / name
+            second += build(again, theirs, "wheel", time=time, zone="Asia/Kathmandu", umask=0o077)
+            problems += wheel_problems(first[-1], project.parent)
         for ours, theirs in zip([*first, wheel], [*second, *third], strict=True):
             if sha256(ours) != sha256(theirs):
                 problems.append(f"{ours.name}: build {theirs.parent.name} has different bytes")

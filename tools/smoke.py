@@ -60,7 +60,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--extra", choices=extras(), action="append", help="can be repeated")
     chosen = parser.parse_args().extra or extras()
-    wheels = list((ROOT / "dist").glob("*.whl"))
+    wheels = list((ROOT / "dist").glob("headspan-*.whl"))  # not those of models
     if len(wheels) != 1:
         sys.exit(f"dist: has {len(wheels)} wheels; expected one, from tools/build.py")
     os.environ.pop("PYTHONPATH", None)  # only installed packages count

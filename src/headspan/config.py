@@ -183,14 +183,22 @@ def file_list(files: Files) -> tuple[str, ...]:
 
 
 def read_config(
-    path: str | Path, overrides: Mapping[str, str] | None = None, *, prefix: str = ""
+    path: str | Path | None,
+    overrides: Mapping[str, str] | None = None,
+    *,
+    prefix: str = "",
+    defaults: Mapping[str, Any] | None = None,
 ) -> Config:
     """A configuration from a TOML file, with overriding values for dotted keys.
 
-    prefix: what stands before a key where it was given, such as `--`; for messages.
+    path: None for no file. prefix: what stands before a key where it was given, such as `--`; for
+    messages. defaults: a table for what the file leaves open.
     """
-    table = read_toml(path)
+    table = read_toml(path) if path is not None else {}
     config = from_table(Config, table, str(path))
+    if defaults:
+        table = _over(defaults, table)
+        config = from_table(Config, table, "the defaults")
     for key, value in (overrides or {}).items():
         where = f"{prefix}{named(key)}={named(value)}"
         _put(table, key, value, where)
@@ -207,6 +215,16 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         raise unreadable(path, error) from error
     except (ValueError, RecursionError) as error:  # also a number of too many digits
         raise HeadspanError(f"{path}: is not TOML: {named(str(error), 200)}") from error
+
+
+def _over(defaults: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
+    """A table with the values of another where it has none."""
+    merged: dict[str, Any] = {**defaults}
+    for key, value in table.items():
+        below = defaults.get(key)
+        both = isinstance(below, Mapping) and isinstance(value, Mapping)
+        merged[key] = _over(below or {}, value) if both else value
+    return merged
 
 
 def from_table(kind: type[_T], table: Any, where: str, prefix: str = "") -> _T:

@@ -6,6 +6,7 @@ import json
 import platform
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -20,7 +21,7 @@ def info(
         str | None,
         typer.Argument(
             metavar="MODEL",
-            help="Model folder, or the name of a model that comes with headspan; without it, "
+            help="Model folder, or the name of an embedded or installed model; without it, "
             "the installation is described.",
         ),
     ] = None,
@@ -47,15 +48,21 @@ def info(
 
 
 def _models() -> list[dict[str, Any]]:
-    """The models that come with headspan, and what their cards say of them."""
-    from headspan.model.folder import CARD, EMBEDDED, Figures, embedded_models, read_text
+    """The embedded and installed models, and what their cards say of them."""
+    from headspan.model.folder import EMBEDDED, embedded_models, installed_models
 
-    models = []
-    for name in embedded_models():
-        folder = EMBEDDED / name
-        size = sum(file.stat().st_size for file in folder.iterdir())
-        models.append({"model": name, "bytes": size, **asdict(Figures.of(read_text(folder, CARD)))})
-    return models
+    models = [
+        _listed(name, EMBEDDED / name, f"headspan {__version__}") for name in embedded_models()
+    ]
+    return models + [_listed(n, m.folder, m.package) for n, m in installed_models().items()]
+
+
+def _listed(name: str, folder: Path, package: str) -> dict[str, Any]:
+    from headspan.model.folder import CARD, Figures, has_file, read_text
+
+    size = sum(file.stat().st_size for file in folder.iterdir())
+    card = read_text(folder, CARD) if has_file(folder, CARD) else ""
+    return {"model": name, "package": package, "bytes": size, **asdict(Figures.of(card))}
 
 
 def _model_table(models: Sequence[dict[str, Any]]) -> list[RenderableType]:
@@ -68,6 +75,7 @@ def _model_table(models: Sequence[dict[str, Any]]) -> list[RenderableType]:
     table.add_column("language")
     for heading in ("size", "LAS", "LAS, raw text", "words per second"):
         table.add_column(heading, justify="right")
+    table.add_column("package")
     for m in models:
         table.add_row(
             m["model"],
@@ -75,6 +83,7 @@ def _model_table(models: Sequence[dict[str, Any]]) -> list[RenderableType]:
             f"{m['bytes'] / 1e6:.0f} MB",
             *("–" if m[name] is None else f"{m[name]:.2f}" for name in ("las", "raw_las")),
             "–" if m["words_per_second"] is None else f"{m['words_per_second']:,}",
+            m["package"],
         )
     return [table]
 

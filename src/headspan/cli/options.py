@@ -45,7 +45,7 @@ Model = Annotated[
         "--model",
         "-m",
         metavar="MODEL",
-        help="Model folder, or the name of a model that comes with headspan.",
+        help="Model folder, or the name of an embedded or installed model.",
     ),
 ]
 Int8 = Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,43 +14,96 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from headspan.plumbing.errors import HeadspanError
 
 if TYPE_CHECKING:
+    from headspan.config import Config
     from headspan.training.events import EpochDone, Event, StepDone
     from headspan.training.loop import Trainer
+    from headspan.training.ud_folders import UdTreebank
 
 
 def train(
     context: typer.Context,
-    config: Annotated[
-        str, typer.Argument(metavar="CONFIG.toml", help="Configuration file, in TOML.")
-    ],
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", metavar="FOLDER", help="Folder for the model, checkpoint and log."
+            "--output", "-o", metavar="OUT", help="Folder for the model, checkpoint and log."
         ),
     ],
+    config: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="CONFIG.toml",
+            help="Configuration file, in TOML; with --ud, for settings other than the defaults.",
+        ),
+    ] = None,
+    ud: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ud",
+            metavar="FOLDER …",
+            help="Treebanks of Universal Dependencies to learn together, in folders as they are "
+            "released. The model is also scored on their test parts and packaged for pip.",
+        ),
+    ] = None,
+    encoder: Annotated[
+        str,
+        typer.Option(
+            "--encoder", metavar="NAME", help="Encoder to fine-tune: a folder, or a hub name."
+        ),
+    ] = "",
+    name: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="Name of the packaged model. Default: the language's ISO code."
+        ),
+    ] = "",
+    licence: Annotated[
+        str,
+        typer.Option(
+            metavar="SPDX",
+            help="Licence of the packaged model. Default: as the treebanks' READMEs say.",
+        ),
+    ] = "",
+    package: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Folder of the model package. Default: OUT/package.",
+            show_default=False,
+        ),
+    ] = None,
     resume: Annotated[
         bool,
         typer.Option(
-            "--resume", help="Resume from the checkpoint in FOLDER, or start if there is none."
+            "--resume", help="Resume from the checkpoint in OUT, or start if there is none."
         ),
     ] = False,
 ) -> None:
-    """Train a parser; the best model by dev LAS is kept in FOLDER/model.
+    """Train a parser; the best model by dev LAS is kept in OUT/model.
 
+    `headspan train --ud FOLDER -o OUT` needs no configuration: it learns to divide text into
+    sentences and words, tags, lemmas and trees, with settings for the size of the treebanks.
     Every key of the configuration is also an option: `--training.epochs 5`,
     `--data.train my.conllu`. The run writes a checkpoint after each epoch and when it is
-    interrupted, and `--resume` continues exactly from there. The scores are in FOLDER/log.jsonl.
+    interrupted, and `--resume` continues exactly from there. The scores are in OUT/log.jsonl.
     Under `torchrun`, several processes share every batch.
     """
-    overrides = _overrides(context.args)
-    from headspan.config import read_config
+    overrides, files = _arguments([*([config] if config else []), *context.args])
+    if encoder:
+        overrides["model.encoder.name"] = encoder
     from headspan.training import processes
     from headspan.training.loop import CHECKPOINT, MODEL, Trainer
 
-    settings = read_config(config, overrides, prefix="--")
+    folders = [*(ud or ()), *(name for name in files if ud and Path(name).is_dir())]
+    configs = [name for name in files if name not in folders]
+    treebanks, settings = _settings(configs, folders, overrides, encoder, output)
     if (output / CHECKPOINT).exists() and not resume:
         raise HeadspanError(f"{output}: has a checkpoint already; use --resume, or another folder")
+    if treebanks:
+        from headspan.training.language_model import about_package
+
+        about = about_package(treebanks, name=name, licence=licence)
+    elif name or licence or package:
+        raise HeadspanError("--name, --licence and --package are for --ud, which is missing")
     with processes.joined():
         trainer = Trainer(settings, output)
         resumed = resume and trainer.resume()
@@ -63,23 +117,73 @@ def train(
             trainer.run(watch)
         best = trainer.state
         print(f"best dev LAS {best.best:.2f} in epoch {best.best_epoch + 1}: {output / MODEL}")
+        if treebanks:
+            _finish(trainer, treebanks, about, package)
 
 
-def _overrides(arguments: list[str]) -> dict[str, str]:
-    """The keys and values of options `--dotted.key value` or `--dotted.key=value`."""
+def _settings(
+    configs: Sequence[str],
+    folders: Sequence[str],
+    overrides: dict[str, str],
+    encoder: str,
+    output: Path,
+) -> tuple[list[UdTreebank], Config]:
+    """The treebanks of UD folders, if there are any, and the configuration."""
+    from headspan.config import read_config
+
+    if len(configs) > 1 or (configs and Path(configs[0]).is_dir()):
+        extra = configs[-1]
+        what = "is a folder; --ud FOLDER trains on one" if Path(extra).is_dir() else "is too much"
+        raise HeadspanError(f"{extra}: {what}; expected one CONFIG.toml, or --ud")
+    if not folders:
+        if not configs:
+            raise HeadspanError("found no CONFIG.toml and no --ud; expected one of them")
+        return [], read_config(configs[0], overrides, prefix="--")
+    from headspan.training.defaults import default_settings
+    from headspan.training.ud_folders import find_treebanks, with_dev
+
+    treebanks = with_dev(find_treebanks([Path(folder) for folder in folders]), output / "treebank")
+    defaults = default_settings(treebanks, encoder=encoder)
+    config = configs[0] if configs else None
+    return treebanks, read_config(config, overrides, prefix="--", defaults=defaults)
+
+
+def _finish(
+    trainer: Trainer, treebanks: Sequence[UdTreebank], about: Any, package: Path | None
+) -> None:
+    """Score and package the model, and say so."""
+    from headspan.training.estimate import peak_memory
+    from headspan.training.language_model import package_model
+
+    made = package_model(trainer, treebanks, about, path=package, memory=peak_memory())
+    m = made.measured
+    for treebank, of in m.from_words.items():
+        raw = m.from_text.get(treebank)
+        print(
+            f"{treebank}, {m.part}: LAS {of['las']:.2f} from words"
+            + (f", {raw['las']:.2f} from raw text" if raw else "")
+        )
+    print(f"model: {m.size / 1e6:.1f} MB, {m.words_per_second:,} words per second on one thread")
+    print(f"package: {made.package}; after `pip install {made.package}` its name is {about.name}")
+
+
+def _arguments(arguments: list[str]) -> tuple[dict[str, str], list[str]]:
+    """The keys and values of options `--dotted.key value` or `--dotted.key=value`, and the rest."""
     overrides: dict[str, str] = {}
+    files: list[str] = []
     rest = list(arguments)
     while rest:
         option = rest.pop(0)
         if not option.startswith("--"):
-            raise HeadspanError(f"{option}: expected an option such as --training.epochs 5")
+            files.append(option)
+            continue
         key, equals, value = option[2:].partition("=")
         if not equals:
             if not rest:
                 raise HeadspanError(f"{option}: expected a value after it")
             value = rest.pop(0)
         overrides[key] = value
-    return overrides
+    return overrides, files
 
 
 def _say_where(trainer: Trainer, resumed: bool) -> None:

@@ -12,6 +12,8 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,12 @@ from headspan.plumbing.files import placed, unreadable
 
 EMBEDDED = Path(__file__).parent.parent / "models"
 """The folder of the models that come with headspan."""
+GROUP = "headspan.models"
+"""The group of entry points under which packages offer models: a name, and the package with it."""
+IN_PACKAGE = "model"
+"""The name of the model folder inside such a package."""
+FURTHER = ("fr", "nl", "pt", "tr")
+"""Models that headspan's repository has as packages of their own, in models/."""
 CONFIG, WEIGHTS, VOCABULARIES = "config.json", "model.safetensors", "vocabularies.json"
 TOKENIZER, SEGMENTER, LEMMAS = "tokenizer.json", "segmenter.json", "lemmas.json"
 CHECKSUMS, CARD = "checksums.json", "README.md"
@@ -29,26 +37,61 @@ _CHECKED = FILES[:-2]  # the files that a model's parses depend on
 
 
 def find_model(name: str | os.PathLike[str]) -> Path:
-    """The folder of a model: a path, or the name of an embedded model.
+    """The folder of a model: a path, or the name of an embedded or installed model.
 
-    A folder that is not a model, such as one of texts, does not hide an embedded one of its name.
+    A folder that is not a model, such as one of texts, does not hide a model of its name.
     """
-    folder, embedded = Path(name), EMBEDDED / Path(name).name
-    is_embedded = embedded.name == str(name) and (embedded / CONFIG).exists()
-    if folder.is_dir() and not (is_embedded and not has_file(folder, CONFIG)):
+    folder = Path(name)
+    if has_file(folder, CONFIG):
         return folder
-    if is_embedded:
-        return embedded
-    known = embedded_models()
-    advice = f"; embedded models: {', '.join(known)}"
-    if not known:
-        advice = ", and no model is embedded; train one with `headspan train`, or `make model`"
-    raise HeadspanError(f"{name}: there is no such model folder{advice}")
+    if folder.name == str(name):
+        embedded = EMBEDDED / name
+        if (embedded / CONFIG).exists():
+            return embedded
+        if installed := installed_models().get(str(name)):
+            return installed.folder
+    if folder.is_dir():
+        return folder
+    raise HeadspanError(f"{name}: there is no such model folder; {_advice(str(name))}")
+
+
+def _advice(name: str) -> str:
+    """The way to a model that is missing, and the models that are there."""
+    known = [*embedded_models(), *installed_models()]
+    if name in FURTHER:
+        way = f"install the model with `pip install ./models/{name}` in a checkout of headspan"
+    elif not known:
+        way = "train a model with `headspan train`, or `make model`"
+    else:
+        return f"models here: {', '.join(known)}"
+    return f"{way}; models here: {', '.join(known) or 'none'}"
 
 
 def embedded_models() -> list[str]:
     """The names of the models that come with headspan."""
     return sorted(path.parent.name for path in EMBEDDED.glob(f"*/{CONFIG}"))
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledModel:
+    """A model in an installed package."""
+
+    folder: Path
+    package: str
+    """The name and version of the package."""
+
+
+def installed_models() -> dict[str, InstalledModel]:
+    """The models in installed packages, by name. The packages are found, but not run."""
+    models: dict[str, InstalledModel] = {}
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        spec = find_spec(entry.module.partition(".")[0])
+        for place in (spec.submodule_search_locations or ()) if spec else ():
+            folder = Path(place) / IN_PACKAGE
+            if (folder / CONFIG).exists():
+                about = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.module
+                models.setdefault(entry.name, InstalledModel(folder, about))
+    return models
 
 
 @dataclass(frozen=True, slots=True)

@@ -531,7 +531,7 @@ class Parser:
         int8: bool | None = None,
         engine: EngineName | None = None,
     ) -> Parser:
-        """A parser from a model folder, or the embedded model of that name.
+        """A parser from a model folder, or the embedded or installed model of that name.
 
         int8: compute linear maps in 8-bit integers, or in float32; by default as the model's
         weights are stored, where the processor is fast at it (see `use_int8`). engine: compute the
@@ -560,7 +560,7 @@ def load(
     int8: bool | None = None,
     engine: EngineName | None = None,
 ) -> Parser:
-    """A parser by the name of an embedded model, or from a model folder.
+    """A parser by the name of an embedded or installed model, or from a model folder.
 
     int8, engine: as for `Parser.load`.
     """

@@ -18,6 +18,7 @@ from headspan.vocabulary import RESERVED, Vocabulary
 
 LEMMAS = "lemmas"
 """The column whose tags are not its values but scripts that make them."""
+_SILVER_COUNT = 5  # of a word in silver sentences, from which its embedding is learned
 _UNWRITABLE = re.compile("[\\t\\n\\0\\ud800-\\udfff]")
 
 
@@ -36,8 +37,13 @@ class Vocabularies:
     """From scripts to lemmas, if the network predicts them."""
 
     @classmethod
-    def count(cls, sentences: Sequence[Sentence], model: ModelConfig) -> Vocabularies:
-        """The vocabularies of a treebank that a model needs."""
+    def count(
+        cls, sentences: Sequence[Sentence], model: ModelConfig, *, silver: Sequence[Sentence] = ()
+    ) -> Vocabularies:
+        """The vocabularies of a treebank that a model needs.
+
+        silver: sentences whose frequent words are known as well.
+        """
         e = model.embeddings
         forms = [form for sentence in sentences for form in sentence.forms]
         tags = _tags(sentences, [c for c in model.tagger.columns if c != LEMMAS])
@@ -48,7 +54,7 @@ class Vocabularies:
             tags[LEMMAS] = Vocabulary(scripts)
         return cls(
             labels=Vocabulary.count(r for s in sentences for r in s.deprels),
-            words=Vocabulary.count(forms if e.words else [], min_count=e.min_count),
+            words=_known_words(forms, silver, e.min_count) if e.words else Vocabulary(()),
             characters=Vocabulary.count(
                 c for form in (forms if e.characters else []) for c in form
             ),
@@ -138,6 +144,13 @@ class Vocabularies:
             for name in vocabulary.names:
                 if _UNWRITABLE.search(name):
                     raise HeadspanError(f"{what} has {shown(name)}, which no file can hold")
+
+
+def _known_words(forms: list[str], silver: Sequence[Sentence], min_count: int) -> Vocabulary:
+    """The words of a treebank, and those that are frequent in silver sentences."""
+    words = Vocabulary.count(forms, min_count=min_count)
+    more = Vocabulary.count((form for s in silver for form in s.forms), min_count=_SILVER_COUNT)
+    return Vocabulary((*words.names, *(name for name in more.names if name not in words)))
 
 
 def _tags(sentences: Sequence[Sentence], columns: Sequence[str]) -> dict[str, Vocabulary]:

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from headspan.nn.sentencepiece_files import FILES, VOCABULARY, read_tokenizer
 from headspan.plumbing.errors import HeadspanError, first_line, naming, shown
 from headspan.runtime.inputs import Subwords, check_subwords
 from headspan.runtime.subwords import SubwordTokenizer, special_numbers
@@ -21,6 +22,9 @@ _FETCHING = frozenset(
 )
 _HUB_NAME = re.compile(r"(\w[\w.-]*/)?\w[\w.-]*")
 _MOST_LAYERS, _LARGEST = 1000, 1 << 24
+_WITH_DECODERS = ("marian", "mt5", "t5", "umt5")
+"""Models that also have a decoder, of which only the encoder is used."""
+_FAST_TOKENIZER = "tokenizer.json"
 
 
 class PretrainedEncoder(nn.Module):
@@ -84,40 +88,98 @@ def load_pretrained(name: str, *, depth: int = 0) -> tuple[nn.Module, SubwordTok
     depth: only so many layers of it, the first ones; 0 for all. Nothing executable is loaded:
     weights are safetensors, and a model's code is not run.
     """
-    from transformers import AutoConfig, AutoModel, AutoTokenizer
+    from transformers import AutoConfig, AutoModel
 
     path = _path(name)
+    with _loading(name, path), _quiet():
+        config = AutoConfig.from_pretrained(path, trust_remote_code=False)
+        _check_reads_text(config)
+        if depth > config.num_hidden_layers:
+            raise HeadspanError(
+                f"encoder.depth is {depth}; the encoder {name!r} has "
+                f"{config.num_hidden_layers} layers"
+            )
+        _set_depth(config, depth)
+        encoder = AutoModel.from_pretrained(
+            path, config=config, use_safetensors=True, trust_remote_code=False, **_extra(config)
+        )
+        encoder = _without_decoder(encoder)
+        with naming(f"the encoder {name!r}"):
+            return encoder, _tokenizer(path, config, len(encoder.get_input_embeddings().weight))
+
+
+def _tokenizer(path: str, config: Any, known: int) -> SubwordTokenizer:
+    """The tokenizer of an encoder that knows so many subwords; raises HeadspanError."""
+    from transformers import AutoTokenizer
+
+    pieces = _sentencepiece_file(path)
+    if pieces is not None:
+        found = read_tokenizer(pieces.parent, pieces.name)
+        special = found.special_numbers(known=known, window=positions(config))
+        return SubwordTokenizer.from_json(found.tokenizer().to_str(), special)
+    tokenizer = AutoTokenizer.from_pretrained(
+        path, use_fast=True, add_prefix_space=True, trust_remote_code=False
+    )
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        raise HeadspanError("has no fast tokenizer")
+    special = special_numbers(tokenizer, positions(config))
+    return SubwordTokenizer.from_json(backend.to_str(), special)  # what training starts from loads
+
+
+def _sentencepiece_file(path: str) -> Path | None:
+    """The file of sentencepiece that is an encoder's only tokenizer, if that is so."""
+    from transformers.utils.hub import cached_file
+
+    def found(name: str) -> str | None:
+        try:
+            return cached_file(path, name)
+        except OSError:  # it is not there
+            return None
+
+    if found(_FAST_TOKENIZER):
+        return None
+    for name in FILES:
+        if place := found(name):
+            if name == "source.spm":
+                found(VOCABULARY)  # so that it is beside it
+            return Path(place)
+    return None
+
+
+def _set_depth(config: Any, depth: int) -> None:
+    """Keep only the first layers of an encoder, if its depth is given."""
+    if depth:
+        config.num_hidden_layers = depth
+        if hasattr(config, "encoder_layers"):
+            config.encoder_layers = depth
+
+
+def _without_decoder(model: Any) -> Any:
+    """The encoder of a model that may also have a decoder."""
+    return model.get_encoder() if model.config.model_type in _WITH_DECODERS else model
+
+
+def encoder_size(name: str) -> int:
+    """The size of an encoder's vectors, from its configuration alone."""
+    from transformers import AutoConfig
+
+    path = _path(name)
+    with _loading(name, path), _quiet():
+        config: Any = AutoConfig.from_pretrained(path, trust_remote_code=False)
+        return int(config.hidden_size)
+
+
+@contextmanager
+def _loading(name: str, path: str) -> Iterator[None]:
+    """Raise HeadspanError, naming an encoder, for what transformers raises while it loads it."""
     try:
-        with _quiet():
-            config = AutoConfig.from_pretrained(path, trust_remote_code=False)
-            _check_reads_text(config)
-            if depth > config.num_hidden_layers:
-                raise HeadspanError(
-                    f"encoder.depth is {depth}; the encoder {name!r} has "
-                    f"{config.num_hidden_layers} layers"
-                )
-            config.num_hidden_layers = depth or config.num_hidden_layers
-            tokenizer = AutoTokenizer.from_pretrained(
-                path, use_fast=True, add_prefix_space=True, trust_remote_code=False
-            )
-            encoder = AutoModel.from_pretrained(
-                path,
-                config=config,
-                use_safetensors=True,
-                trust_remote_code=False,
-                **_extra(config),
-            )
+        yield
     except (OSError, ValueError, KeyError) as error:
         reason = f"cannot be loaded: {first_line(error)}"
         if not Path(path).is_dir():
             reason = f"is neither a folder nor a model on the hub: {first_line(error)}"
         raise HeadspanError(f"the encoder {name!r} {reason}") from error
-    backend = getattr(tokenizer, "backend_tokenizer", None)
-    if backend is None:
-        raise HeadspanError(f"the encoder {name!r} has no fast tokenizer")
-    special = special_numbers(tokenizer, positions(config))
-    with naming(f"the encoder {name!r}"):  # what training starts from can be loaded afterwards
-        return encoder, SubwordTokenizer.from_json(backend.to_str(), special)
 
 
 @contextmanager
@@ -142,7 +204,7 @@ def _check_reads_text(config: Any) -> None:
     classes: Any = AutoModel._model_mapping[type(config)]
     first = classes[0] if isinstance(classes, tuple) else classes
     text_only = first.main_input_name == "input_ids" and not config.sub_configs
-    if not text_only or config.is_encoder_decoder:
+    if not text_only or (config.is_encoder_decoder and config.model_type not in _WITH_DECODERS):
         raise HeadspanError(
             f"the encoder is a {config.model_type!r}; expected one that encodes text alone"
         )
@@ -156,9 +218,12 @@ def empty_encoder(config: Any) -> nn.Module:
         table = _harmless(config)
         parsed = AutoConfig.for_model(table.pop("model_type", None), **table)
         _check_reads_text(parsed)
-        encoder: nn.Module = AutoModel.from_config(  # type: ignore[no-untyped-call]
+        if parsed.model_type in _WITH_DECODERS:  # it is thrown away: one layer is enough
+            parsed.decoder_layers = parsed.num_decoder_layers = 1
+        model = AutoModel.from_config(  # type: ignore[no-untyped-call]
             parsed, trust_remote_code=False, **_extra(parsed)
         )
+        encoder: nn.Module = _without_decoder(model)
         return encoder
     except HeadspanError:
         raise

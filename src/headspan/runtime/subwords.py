@@ -192,9 +192,11 @@ def _windows(sizes: list[int], window: int) -> list[tuple[int, int, int, int]]:
 
 def special_numbers(tokenizer: Any, positions: int) -> dict[str, int]:
     """The special numbers of a transformers tokenizer, for an encoder with this many positions."""
+    pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
     start = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
     end = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
-    pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
+    if start is None and end is not None:
+        start = pad  # T5 and Marian know it as the start of an answer
     unknown = tokenizer.unk_token_id if tokenizer.unk_token_id is not None else pad
     mask = tokenizer.mask_token_id if tokenizer.mask_token_id is not None else unknown
     if start is None or end is None:

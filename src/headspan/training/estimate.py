@@ -29,10 +29,10 @@ def estimate(trainer: Trainer) -> tuple[float, int]:
         seconds = (time.monotonic() - started) * sum(sizes) / sizes[number]
     learned = [p for p in network.parameters() if p.requires_grad]
     moments = 2 * sum(p.numel() * p.element_size() for p in learned)
-    return seconds / processes.count(), _peak_memory() + moments
+    return seconds / processes.count(), peak_memory() + moments
 
 
-def _peak_memory() -> int:
+def peak_memory() -> int:
     """The peak memory of this process so far, in bytes."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

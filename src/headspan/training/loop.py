@@ -116,7 +116,9 @@ class Trainer:
 
     def _new_parser(self) -> tuple[Network, Parser]:
         model = self.config.model
-        vocabularies = Vocabularies.count(self.training_set.gold, model)
+        gold = self.training_set.gold
+        silver = self.training_set.sentences[len(gold) :]
+        vocabularies = Vocabularies.count(gold, model, silver=silver)
         encoder = tokenizer = encoder_config = None
         if model.encoder.name:
             encoder, tokenizer = load_pretrained(model.encoder.name, depth=model.encoder.depth)

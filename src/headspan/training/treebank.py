@@ -222,6 +222,11 @@ def _read_file(path: str) -> list[Sentence]:
         if NO_HEAD in sentence.heads:
             word = sentence.heads.index(NO_HEAD) + 1
             raise HeadspanError(f"{path}: sentence {number}, word {word} has no head")
+    if all(form == str(k) for s in sentences for k, form in enumerate(s.forms, 1)):
+        raise HeadspanError(
+            f"{path}: the file is damaged: FORM is the number of the word, everywhere; expected "
+            "words"
+        )
     return sentences
 
 
