@@ -20,6 +20,7 @@ from headspan.annotate.confirmations import (
 )
 from headspan.annotate.desk import Desk
 from headspan.annotate.journal import Journal
+from headspan.annotate.opening import opened
 from headspan.annotate.operations import ALTERNATIVES, ConfirmSentence, Operation
 from headspan.annotate.validation import UPOS, Lists, Problem, problems
 from headspan.annotate.work_order import Entry, Filters, Order, numbers
@@ -140,12 +141,11 @@ class Session:
         it goes on. It is not the input unless it is named so. against: a second annotator's file.
         model: the model's name. Raises HeadspanError.
         """
-        from headspan.annotate.opening import opened
-
-        sentences, journal, changes = opened(Path(path), parser, output)
+        check_annotator(annotator)
         other = None
         if against is not None:
             other = OtherAnnotator(conllu.read(against), os.fspath(against))
+        sentences, journal, changes = opened(Path(path), parser, output)
         assistant = Assistant(parser, model)
         session = cls(sentences, assistant, annotator=annotator, journal=journal, other=other)
         session._resume(*changes)

@@ -23,7 +23,8 @@ from headspan.annotate.confirmations import (
 from headspan.annotate.desk import Desk, check_whole, check_word, released
 from headspan.annotate.sentence_edits import join_sentences, split_sentence
 from headspan.annotate.token_edits import join_token, join_words, split_token, split_word
-from headspan.conllu import Sentence
+from headspan.conllu import NO_HEAD, Sentence
+from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError, shown
 
 ALTERNATIVES = 5
@@ -261,7 +262,9 @@ class SplitSentence(Operation):
 
     def apply(self, sentences: Sequence[Sentence], desk: Desk) -> list[Sentence]:
         (sentence,) = sentences
-        halves = split_sentence(desk.opened(sentence), self.word, desk.sent_ids())
+        too_long = len(sentence) > limits.LONGEST_DENSE and NO_HEAD in sentence.heads
+        opened = sentence if too_long else desk.opened(sentence)
+        halves = split_sentence(opened, self.word, desk.sent_ids())
         return [_parsed_along(half, desk) for half in halves]
 
 
