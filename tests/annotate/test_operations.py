@@ -83,8 +83,8 @@ def test_a_correction_is_kept_and_the_rest_is_the_best_tree_with_it(
     assert second.opinion.head_confidences[3] == second.opinion.head_confidences[6] == 1
     assert mark(second.sentence, 7, "HeadBy") == "anna"
     assert mark(second.sentence, 7, "RelationBy") is None
-    assert all(is_projective(tree.heads) for tree in second.alternatives)
-    assert all(tree.heads[6] == 2 and tree.heads[3] == 7 for tree in second.alternatives)
+    assert all(is_projective(tree.heads) for tree in work.alternatives(1))
+    assert all(tree.heads[6] == 2 and tree.heads[3] == 7 for tree in work.alternatives(1))
 
 
 def test_confidences_are_those_among_the_trees_with_what_is_confirmed(session: Opened) -> None:
@@ -127,7 +127,7 @@ def test_a_confirmed_span_holds_until_an_arc_contradicts_it(session: Opened) -> 
     work.do(SetHead(1, word=4, head=8))
     assert work.view(1).confirmed.spans == {4: (2, 7)}
     assert headed_spans(heads(work))[3][:2] == (2, 7)
-    assert all(headed_spans(tree.heads)[3][:2] == (2, 7) for tree in work.view(1).alternatives)
+    assert all(headed_spans(tree.heads)[3][:2] == (2, 7) for tree in work.alternatives(1))
     work.do(SetHead(1, word=7, head=2))
     assert work.view(1).confirmed.spans == {}
     work.do(ConfirmSpan(1, word=7))
@@ -239,7 +239,7 @@ def test_one_of_the_best_trees_is_chosen(session: Opened) -> None:
     work = session()
     view = work.view(1)
     rank, tree = next(
-        (k, t) for k, t in enumerate(view.alternatives, 1) if t.heads != view.sentence.heads
+        (k, t) for k, t in enumerate(work.alternatives(1), 1) if t.heads != view.sentence.heads
     )
     work.do(ChooseTree(1, rank=rank))
     after = work.view(1)

@@ -65,7 +65,6 @@ class View:
     """Whether what is not confirmed is the parser's, and parsed again after each correction."""
     opinion: Opinion | None
     """None if the sentence is too long for the parser."""
-    alternatives: list[Tree]
     problems: list[Problem]
     before: Sentence | None
     """The sentence before the last change, if it has the same words."""
@@ -187,16 +186,15 @@ class Session:
         with self._lock:
             entry = self._entry(number)
             last = next((c for c in reversed(self._done) if c.at == number), None)
-        sentence, opinion, trees = entry.sentence, None, list[Tree]()
+        sentence, opinion = entry.sentence, None
         fixed = confirmed(sentence)
         if len(sentence):
             try:
                 sentence = self._desk.shown(sentence)
                 fixed = confirmed(sentence)
                 opinion = self.assistant.opinion(sentence, fixed)
-                trees = self.assistant.alternatives(sentence, fixed, ALTERNATIVES)
             except HeadspanError:  # too long, or not a tree
-                opinion, trees = None, []
+                opinion = None
         with self._lock:
             if self._entries[number - 1 : number] == [entry]:
                 _note(entry, sentence, opinion, fixed)
@@ -210,11 +208,33 @@ class Session:
             confirmed=fixed,
             parses_along=self._desk.parses_along(sentence),
             opinion=opinion,
-            alternatives=trees,
             problems=problems(sentence, self.lists),
             before=before if before and before.forms == sentence.forms else None,
             other=self.other.counterpart(sentence) if self.other else None,
         )
+
+    def alternatives(self, number: int) -> list[Tree]:
+        """The best trees of a sentence with all that is confirmed; none if it is too long."""
+        with self._lock:
+            sentence = self._entry(number).sentence
+        if not len(sentence):
+            return []
+        try:
+            shown = self._desk.shown(sentence)
+            return self.assistant.alternatives(shown, confirmed(shown), ALTERNATIVES)
+        except HeadspanError:
+            return []
+
+    def best(self, number: int) -> Sentence | None:
+        """The sentence with the best tree that has all that is confirmed, if there is one."""
+        with self._lock:
+            sentence = self._entry(number).sentence
+        try:
+            shown = self._desk.shown(sentence)
+            tree = self.assistant.tree(shown, confirmed(shown))
+            return shown.with_parse(tree.heads, tree.deprels)
+        except HeadspanError:
+            return None
 
     def numbers(self, order: Order = "file", filters: Filters = _EVERYTHING) -> list[int]:
         """The numbers of sentences to work on, in an order."""

@@ -42,6 +42,7 @@ class Assistant:
         self._parser = parser
         self._lock = threading.RLock()
         self._scored: OrderedDict[object, ScoredSentence] = OrderedDict()
+        self._last: tuple[object, tuple[Plan, Tree]] | None = None
 
     @property
     def parser(self) -> Parser:
@@ -53,6 +54,7 @@ class Assistant:
         with self._lock:
             self._parser = parser
             self._scored.clear()
+            self._last = None
 
     def scored(self, sentence: Sentence) -> ScoredSentence:
         """A sentence with its scores, which depend on its words and the tags that the model reads.
@@ -75,14 +77,14 @@ class Assistant:
 
         Raises NoTreeError if there is none.
         """
-        _, tree = _planned(self.scored(sentence), confirmed)
+        _, tree = self._planned(self.scored(sentence), confirmed)
         return _with_relations(tree, sentence, confirmed)
 
     def alternatives(self, sentence: Sentence, confirmed: Confirmed, k: int) -> list[Tree]:
         """The k best trees with all that is confirmed; without those that arcs set aside spoil."""
         scored = self.scored(sentence)
         try:
-            plan, _ = _planned(scored, confirmed)
+            plan, _ = self._planned(scored, confirmed)
         except NoTreeError:
             return []
         trees = scored.best(plan.constraints, k=k)
@@ -95,7 +97,7 @@ class Assistant:
         """What the parser thinks of the tree of a sentence; what is confirmed is certain."""
         scored = self.scored(sentence)
         try:
-            constraints = _planned(scored, confirmed)[0].constraints
+            constraints = self._planned(scored, confirmed)[0].constraints
         except NoTreeError:
             constraints = None
         sure = scored.confidences(sentence.heads, sentence.deprels, constraints)
@@ -109,6 +111,16 @@ class Assistant:
         )
         both = tuple(h * r for h, r in zip(heads, relations, strict=True))
         return Opinion(both, heads, relations, scored.entropy)
+
+    def _planned(self, scored: ScoredSentence, confirmed: Confirmed) -> tuple[Plan, Tree]:
+        """The constraints for what is confirmed, and the best tree; those of the last time stay."""
+        key = (scored, tuple(confirmed.heads.items()), tuple(confirmed.spans.items()))
+        last = self._last
+        if last is not None and last[0] == key:
+            return last[1]
+        planned = _planned(scored, confirmed)
+        self._last = key, planned
+        return planned
 
     def relations(self, sentence: Sentence, heads: Sequence[int]) -> tuple[str, ...]:
         """The best relations for the arcs of a tree."""

@@ -83,9 +83,8 @@ def annotate(
 
     if in_place and output is not None:
         raise HeadspanError("--in-place and --output contradict each other; expected one of them")
-    if output is not None and Path(output).exists() and Path(file).exists():
-        if Path(output).samefile(file):
-            raise HeadspanError(f"{output}: is FILE itself; expected --in-place to write over it")
+    if output is not None and Path(output).resolve() == Path(file).resolve():
+        raise HeadspanError(f"{output}: is FILE itself; expected --in-place to write over it")
     name = Path(model).name
     parser = load_parser(model, int8)
     session = Session.open(

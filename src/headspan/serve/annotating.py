@@ -25,6 +25,7 @@ from headspan.serve.annotation_answers import (
     list_answer,
     sentence_answer,
     state_answer,
+    trees_answer,
 )
 from headspan.serve.logs import log
 from headspan.serve.request_limits import Refusal, RefusalError
@@ -77,8 +78,8 @@ class StateRequest(Strict):
     window: str = Field(max_length=64)
 
 
-class ValidationRequest(Strict):
-    """A sentence for UD's own validator."""
+class NumberRequest(Strict):
+    """A sentence, by its number."""
 
     number: int
 
@@ -104,6 +105,7 @@ class Annotating:
             ("state", self.state),
             ("sentences", self.sentences),
             ("sentence", self.sentence),
+            ("trees", self.trees),
             ("change", self.change),
             ("validate", self.validate),
         ):
@@ -161,6 +163,11 @@ class Annotating:
         asked = await _read(request, SentenceRequest)
         return _answer(await self._do(lambda: self._shown(asked.number, asked)))
 
+    async def trees(self, request: Request) -> Response:
+        """The best trees of a sentence; they take longer than one."""
+        asked = await _read(request, NumberRequest)
+        return _answer(await self._do(lambda: trees_answer(self.session, asked.number)))
+
     async def change(self, request: Request) -> Response:
         """Make a change; answers with the sentence as it is then. It is saved by then."""
         asked = await _read(request, ChangeRequest)
@@ -180,7 +187,7 @@ class Annotating:
 
     async def validate(self, request: Request) -> Response:
         """What UD's own validator says of a sentence."""
-        asked = await _read(request, ValidationRequest)
+        asked = await _read(request, NumberRequest)
 
         def validated() -> dict[str, Any]:
             view = self.session.view(asked.number)

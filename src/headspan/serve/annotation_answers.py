@@ -63,31 +63,35 @@ def sentence_answer(
         for name in ("confidences", "head_confidences", "relation_confidences"):
             answer[name] = [round(value, 4) for value in getattr(opinion, name)]
         answer["entropy"] = round(opinion.entropy, 3)
-    if view.alternatives:
-        answer["best"] = [
-            {"heads": tree.heads, "relations": tree.deprels, "probability": tree.probability}
-            for tree in view.alternatives
-        ]
-    other = _other(view, compared)
+    other = _other(session, view, compared)
     answer["compared"] = compared if other is not None else "nothing"
     answer["comparable"] = {
         "before": view.before is not None,
         "other": view.other is not None,
-        "parser": bool(view.alternatives),
+        "parser": opinion is not None,
     }
     answer["drawing"] = _drawing(drawable, other, compared, width, compact, spans=spans)
     return answer
 
 
-def _other(view: View, compared: Compared) -> Sentence | None:
+def _other(session: Session, view: View, compared: Compared) -> Sentence | None:
     if compared == "before":
         return view.before
     if compared == "other":
         return view.other
-    if compared == "parser" and view.alternatives:
-        best = view.alternatives[0]
-        return view.sentence.with_parse(best.heads, best.deprels)
-    return None
+    return session.best(view.number) if compared == "parser" else None
+
+
+def trees_answer(session: Session, number: int) -> dict[str, Any]:
+    """The best trees of a sentence that have all that is confirmed."""
+    return {
+        "number": number,
+        "revision": session.revision,
+        "best": [
+            {"heads": tree.heads, "relations": tree.deprels, "probability": tree.probability}
+            for tree in session.alternatives(number)
+        ],
+    }
 
 
 def _drawing(

@@ -154,9 +154,12 @@ function showProblems() {
     element("li", { className: certain ? "certain" : "", textContent: k ? `${named(k)}: ${message}` : message })));
 }
 
-// The best trees with all that is confirmed; one key or click takes one of them.
-function showTrees() {
-  const rows = ranking(sentence).filter(({ number }) => number);
+// The best trees with all that is confirmed; one key or click takes one of them. They come after the sentence.
+async function showTrees() {
+  const { number: shown, revision } = sentence;
+  const got = await request("trees", { number: shown });
+  if (!got || sentence.number !== shown || sentence.revision !== revision || got.revision !== revision) return;
+  const rows = ranking({ ...sentence, best: got.best }).filter(({ number }) => number);
   at("trees").hidden = !rows.length;
   at("trees").querySelector("ol").replaceChildren(...rows.map(({ number, what, share: probability }) => {
     const button = element("button", { type: "button" }, share(probability),
@@ -201,6 +204,7 @@ function row(one) {
 }
 
 async function go(number) {
+  say("");
   await show(number);
   for (const button of at("sentences").querySelectorAll("button")) {
     button.setAttribute("aria-current", String(Number(button.dataset.number) === state.number));
