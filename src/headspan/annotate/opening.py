@@ -49,8 +49,8 @@ def opened(
     try:
         return _resumed(path, target, sentences, journal)
     except BaseException:
-        if not target.exists():
-            journal.path.unlink(missing_ok=True)
+        if not journal.path.stat().st_size:
+            journal.path.unlink()
         journal.close()
         raise
 

@@ -84,6 +84,7 @@ def create_app(
     refusals: dict[int | str, dict[str, Any]] = {
         int(refusal): {"model": schemas.ErrorAnswer, "description": refusal.meaning}
         for refusal in Refusal
+        if refusal not in (Refusal.FOREIGN, Refusal.STALE)  # those of annotating
     }
     app.add_exception_handler(ClientDisconnect, _hung_up)
     app.add_api_route(
