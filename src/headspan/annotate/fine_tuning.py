@@ -80,7 +80,7 @@ def fine_tune(parser: Parser, sentences: Sequence[Sentence], *, seed: int = 0) -
             loss = network.loss(inputs, gold)
             total = loss.parse + loss.label + parser.config.model.tagger.weight * loss.tag
             words = sum(len(chosen.sentences[k]) for k in batch)
-            (total / words).backward()
+            (total / words).backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(learned, _CLIP)
             optimizer.step()
     network.eval()

@@ -79,12 +79,17 @@ def annotate(
     token. Ctrl-C ends it.
     """
     from headspan.annotate import Session
+    from headspan.annotate.fine_tuning import check_torch
+    from headspan.annotate.retraining import Retraining
+    from headspan.model.folder import find_model
     from headspan.serve import create_app, run
 
     if in_place and output is not None:
         raise HeadspanError("--in-place and --output contradict each other; expected one of them")
     if output is not None and Path(output).resolve() == Path(file).resolve():
         raise HeadspanError(f"{output}: is FILE itself; expected --in-place to write over it")
+    if retrain is not None:
+        check_torch()
     name = Path(model).name
     parser = load_parser(model, int8)
     session = Session.open(
@@ -105,7 +110,8 @@ def annotate(
             webbrowser.open(page)
 
     try:
-        app = create_app(parser, name=name, token=token, session=session)
+        retraining = Retraining(session, find_model(model), retrain) if retrain else None
+        app = create_app(parser, name=name, token=token, session=session, retraining=retraining)
         finished = run(app, host="127.0.0.1", port=port, ready=ready)
     finally:
         session.close()

@@ -17,9 +17,11 @@ from starlette.responses import Response
 
 from headspan.annotate.annotation import Session, StaleError
 from headspan.annotate.operations import read_operation
+from headspan.annotate.retraining import Retraining
 from headspan.annotate.validation import official
 from headspan.annotate.work_order import Filters, Order
 from headspan.plumbing.errors import HeadspanError
+from headspan.render.curve import curve_svg
 from headspan.serve.annotation_answers import (
     Compared,
     list_answer,
@@ -35,6 +37,7 @@ _BODY = 1 << 20  # bytes of a request
 _SAVED_EVERY = 2.0  # seconds
 _PRESENT = 12.0  # seconds after which a window that is not heard of is closed
 _WINDOWS = 100
+_CURVE, _WINDOW = "Corrected arcs per sentence, mean of the last 10", 10
 
 
 class ShownAs(Strict):
@@ -87,15 +90,16 @@ class NumberRequest(Strict):
 class Annotating:
     """A session behind routes. One thread at a time works on it."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, retraining: Retraining | None = None) -> None:
         self.session = session
+        self.retraining = retraining
         self.problem = ""
         """Why the output could not be written, if so."""
         self._windows: dict[str, float] = {}
         self._stopping = threading.Event()
         self._threads = [
             threading.Thread(target=work, name=f"headspan-{work.__name__}", daemon=True)
-            for work in (self._saving, self._looking)
+            for work in (self._saving, self._looking, self._training)
         ]
 
     def add_to(self, app: FastAPI, checks: list[Any]) -> None:
@@ -141,6 +145,11 @@ class Annotating:
         answer = await self._do(lambda: state_answer(self.session, len(self._windows)))
         answer["problem"] = self.problem
         answer["saved"] = not self.session.unsaved
+        if self.retraining is not None:
+            corrections = answer["progress"]["corrections"]
+            answer["training"] = self.retraining.message
+            if len(corrections) > 1:
+                answer["curve"] = curve_svg(corrections, title=_CURVE, window=_WINDOW)
         lists = self.session.lists
         answer["lists"] = {
             name: lists.values(name) for name in ("deprels", "upos", "xpos", "feats")
@@ -218,6 +227,11 @@ class Annotating:
                 self.problem = ""
             except HeadspanError as error:
                 self.problem = str(error)
+
+    def _training(self) -> None:
+        """Train the model whenever enough sentences are confirmed."""
+        while self.retraining is not None and not self._stopping.wait(1.0):
+            self.retraining.step(self._stopping)
 
     def _looking(self) -> None:
         """Find out how certain the parser is of each sentence, whenever there is one to look at."""

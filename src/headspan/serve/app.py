@@ -21,6 +21,7 @@ from starlette.responses import Response
 
 from headspan import __version__
 from headspan.annotate import Session
+from headspan.annotate.retraining import Retraining
 from headspan.inference import Constraints
 from headspan.model.parse_result import Parse
 from headspan.model.parser import Parser
@@ -50,18 +51,20 @@ def create_app(
     hosts: Iterable[str] | None = LOOPBACK,
     origins: Iterable[str] = (),
     session: Session | None = None,
+    retraining: Retraining | None = None,
 ) -> FastAPI:
     """Make the service around a parser.
 
     name: the model's name. token: the bearer token that clients must send as `Authorization:
     Bearer …`; None for none. hosts: the Host names under which the service answers; None for any.
     origins: other sites whose pages may send requests from a browser. session: a file to annotate
-    on the page, which then is about this file; it is closed when the service stops.
+    on the page, which then is about this file; it is closed when the service stops. retraining:
+    what trains the model of the session.
     """
     if token is not None and not token.strip():
         raise HeadspanError("the token of the service is empty; expected one, or none at all")
     service = _Service(parser, name, limits or Limits())
-    annotating = None if session is None else Annotating(session)
+    annotating = None if session is None else Annotating(session, retraining)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -343,7 +343,8 @@ async function live() {
   at("progress").max = Math.max(progress.sentences, 1);
   at("progress").value = progress.confirmed;
   at("done").textContent = `${progress.confirmed} of ${progress.sentences} sentences confirmed`
-    + (progress.looked_at < progress.sentences ? ` · ${progress.looked_at} looked at` : "");
+    + (progress.looked_at < progress.sentences ? ` · ${progress.looked_at} looked at` : "")
+    + (got.training ? ` · ${got.training}` : "");
   at("agreement").textContent = agreement?.words
     ? `Agreement with ${got.against}: UAS ${percent(agreement.uas)}, LAS ${percent(agreement.las)}`
       + `, κ ${agreement.kappa === null ? "–" : agreement.kappa.toFixed(2)}` : "";
