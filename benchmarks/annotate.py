@@ -10,7 +10,7 @@ plain: the best tree is corrected as in an editor that knows nothing. A new head
 that the word had, and nothing else changes.
 constrained: after each corrected head, the rest is parsed again, with all that was corrected.
 retrained: the same, the least certain sentence first; after every N sentences, the model is trained
-on those that are confirmed. It needs torch.
+on those that are confirmed, and used if it is better on a fifth of them. It needs torch.
 
 Seconds are those of the engine, without drawing and without a person; those of training are apart.
 """
@@ -26,7 +26,7 @@ from statistics import median
 from headspan import Parser, conllu
 from headspan.annotate import ConfirmSentence, Session, SetHead, SetRelation
 from headspan.annotate.assistant import Assistant
-from headspan.annotate.fine_tuning import fine_tune
+from headspan.annotate.fine_tuning import improve
 from headspan.annotate.work_order import Filters
 from headspan.conllu import NO_HEAD, Sentence
 from reporting import SHARED, arguments, needed, table, write_json
@@ -120,9 +120,10 @@ def retrained(model: str, gold: list[Sentence], every: int) -> Count:
         if len(rest) > every:
             start = time.perf_counter()
             better = Parser.load(model)
-            fine_tune(better, session.confirmed_sentences())
+            improved = improve(better, session.confirmed_sentences())
             count.training += time.perf_counter() - start
-            session.learn(better)
+            if improved:
+                session.learn(better)
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from headspan import conllu
 from headspan.annotate.annotation import Session
-from headspan.annotate.fine_tuning import check_torch
+from headspan.annotate.fine_tuning import NOT_BETTER, check_torch
 from headspan.model.parser import Parser
 from headspan.plumbing.errors import HeadspanError
 
@@ -22,7 +22,8 @@ class Retraining:
     """Trains a session's model on its confirmed sentences, in a process of its own.
 
     It always starts from the model that the session began with, so that the result depends only on
-    what is confirmed. every: after so many sentences. Raises HeadspanError if torch is missing.
+    what is confirmed. A fifth of the sentences is held out; a model that is not better on them is
+    not used. every: after so many sentences. Raises HeadspanError if torch is missing.
     """
 
     def __init__(self, session: Session, model: str | os.PathLike[str], every: int) -> None:
@@ -49,6 +50,7 @@ class Retraining:
             conllu.write(confirmed, treebank)
             try:
                 if not self._train(treebank, new, stopping):
+                    self.message = f"Training on {len(confirmed)} sentences has not helped."
                     return False
                 parser = Parser.load(new)
             except HeadspanError as error:
@@ -59,7 +61,7 @@ class Retraining:
         return True
 
     def _train(self, treebank: Path, new: Path, stopping: threading.Event) -> bool:
-        """Run the training; returns whether it was finished."""
+        """Run the training; returns whether there is a better model."""
         program = [sys.executable, "-m", "headspan.annotate.fine_tuning"]
         with tempfile.TemporaryFile("w+", encoding="utf-8") as errors:
             process = subprocess.Popen(  # noqa: S603 (our own program)
@@ -73,6 +75,8 @@ class Retraining:
             finally:
                 process.kill()
                 process.wait()
+            if process.returncode == NOT_BETTER:
+                return False
             if process.returncode:
                 errors.seek(0)
                 lines = errors.read().strip().splitlines() or ["it was killed"]
