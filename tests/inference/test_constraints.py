@@ -89,6 +89,8 @@ def test_constraints_equal_filtering(case: Case, data: st.DataObject) -> None:
         right = [sum(exact["arc"][h, d] for d, h in enumerate(tree, 1)) for tree in left[b]]
         assert satisfies(as_tree(safest.heads[b], n), wanted[b])
         assert float(safest.scores[b]) == pytest.approx(max(right))
+        under = case.call("marginals", scores, lengths=lengths, constraints=wanted)
+        np.testing.assert_allclose(under.arcs[b], exact["arc"], atol=1e-6)
     several = case.call("k_best", scores, 4, lengths=lengths, constraints=wanted)
     for b, n in enumerate(lengths):
         own = [part[b] for part in scores]

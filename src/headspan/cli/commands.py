@@ -8,6 +8,7 @@ import typer
 
 from headspan import __version__
 from headspan.cli import (
+    annotate,
     benchmark,
     convert,
     corpus,
@@ -41,6 +42,7 @@ app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options"
     train.train
 )
 app.command()(serve.serve)
+app.command()(annotate.annotate)
 app.command()(benchmark.benchmark)
 app.command()(info.info)
 app.command()(export.export)

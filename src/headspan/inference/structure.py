@@ -263,6 +263,7 @@ class Structure(ABC):
         self,
         *scores: Any,
         arcs: bool = True,
+        constraints: Constraints | Sequence[Constraints | None] | None = None,
         lengths: Any = None,
         backend: Backend | None = None,
         threads: int | None = None,
@@ -270,7 +271,15 @@ class Structure(ABC):
         """Probabilities of pieces and roots under p(tree) = exp(score(tree)) / Z.
 
         arcs: also those of arcs if these are not among the pieces, in O(n⁴) with a small constant.
+        Under constraints, the probabilities are those among the trees that satisfy them.
         """
+        if constraints is not None:
+            read = read_scores(self.pieces, scores, lengths, backend)
+            structure, parts = self._constrained(read, scores, constraints)
+            with _naming_constraints():
+                return structure.marginals(
+                    *parts, arcs=arcs, lengths=lengths, backend=backend, threads=threads
+                )
         batch = self.read(scores, lengths, backend)
         sums = self.sums(batch, threads, marginals=True, arcs=arcs)
         piece = ARC if ARC.name in sums.by_piece else self.deciding_piece

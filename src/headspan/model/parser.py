@@ -31,6 +31,7 @@ from headspan.model.parse_input import (
 from headspan.model.parse_options import ParseOptions
 from headspan.model.parse_result import Parse, Tree, without_confidences
 from headspan.model.saving import EngineName, load_parser, save_parser, with_torch
+from headspan.model.scored_sentence import ScoredSentence
 from headspan.model.vocabularies import Vocabularies
 from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError, naming, warn
@@ -253,6 +254,14 @@ class Parser:
         check_constraints(constraints)
         (parse,) = self._stream([sentence], [constraints], options)
         return parse
+
+    def scored(self, sentence: Sentence) -> ScoredSentence:
+        """The sentence with its scores, to ask for trees under many constraints.
+
+        The network runs once. Raises HeadspanError for a sentence that is too long for constraints.
+        """
+        (checked,) = self._checked([sentence], ParseOptions())
+        return ScoredSentence(self, checked)
 
     def sentences(
         self,

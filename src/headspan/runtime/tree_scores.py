@@ -118,24 +118,41 @@ class TreeScores:
             trees.scores[b] = tree.scores
         return trees
 
-    def arc_marginals(self, temperature: float = 1.0) -> NDArray[np.float64]:
+    def arc_marginals(
+        self,
+        temperature: float = 1.0,
+        constraints: Sequence[Constraints | None] | None = None,
+    ) -> NDArray[np.float64]:
         """The probability of every arc, [b, h, d] as in Marginals, of scores / temperature.
 
-        NaN for a sentence that is too long for dense scores.
+        NaN for a sentence that is too long for dense scores. constraints: one per sentence, if
+        only the trees that satisfy them count.
         """
         if self.fits and not self.structure.dense_sums:
-            return self._arc_marginals(temperature)
+            return self._arc_marginals(temperature, constraints)
         longest = int(self.lengths.max())
         out = np.full((len(self.lengths), longest + 1, longest + 1), np.nan)
         for b, n in enumerate(self.lengths.tolist()):
             if n <= limits.LONGEST_DENSE:
-                out[b, : n + 1, : n + 1] = self.sentences([b])._arc_marginals(temperature)[0]
+                bound = None if constraints is None else [constraints[b]]
+                own = self.sentences([b])._arc_marginals(temperature, bound)
+                out[b, : n + 1, : n + 1] = own[0]
         return out
 
-    def _arc_marginals(self, temperature: float) -> NDArray[np.float64]:
+    def _arc_marginals(
+        self, temperature: float, constraints: Sequence[Constraints | None] | None
+    ) -> NDArray[np.float64]:
         scores = [part / temperature for part in self.dense()]
-        marginals = self.structure.marginals(*scores, lengths=self.lengths, threads=threads())
+        marginals = self.structure.marginals(
+            *scores, constraints=constraints, lengths=self.lengths, threads=threads()
+        )
         return _array(marginals.arcs)
+
+    def entropy(self, b: int, temperature: float = 1.0) -> float:
+        """The entropy of the trees of sentence b, in nats."""
+        dense = self.sentences([b])._bounded_dense()
+        parts = [_array(part[0]).astype(np.float64) / temperature for part in dense]
+        return float(self.structure.entropy(*parts))
 
     def shares(
         self, b: int, scores: NDArray[np.float64], temperature: float = 1.0

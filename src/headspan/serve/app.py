@@ -20,6 +20,8 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from headspan import __version__
+from headspan.annotate import Session
+from headspan.annotate.retraining import Retraining
 from headspan.inference import Constraints
 from headspan.model.parse_result import Parse
 from headspan.model.parser import Parser
@@ -27,6 +29,7 @@ from headspan.plumbing.errors import HeadspanError
 from headspan.render import stylesheet
 from headspan.serve import schemas
 from headspan.serve.admission import PARSE, Admission
+from headspan.serve.annotating import Annotating
 from headspan.serve.answers import make_answer, make_job
 from headspan.serve.batcher import Batcher, ParseJob, QueueFullError
 from headspan.serve.guard import LOOPBACK, Guard
@@ -47,25 +50,34 @@ def create_app(
     token: str | None = None,
     hosts: Iterable[str] | None = LOOPBACK,
     origins: Iterable[str] = (),
+    session: Session | None = None,
+    retraining: Retraining | None = None,
 ) -> FastAPI:
     """Make the service around a parser.
 
     name: the model's name. token: the bearer token that clients must send as `Authorization:
     Bearer …`; None for none. hosts: the Host names under which the service answers; None for any.
-    origins: other sites whose pages may send requests from a browser.
+    origins: other sites whose pages may send requests from a browser. session: a file to annotate
+    on the page, which then is about this file; it is closed when the service stops. retraining:
+    what trains the model of the session.
     """
     if token is not None and not token.strip():
         raise HeadspanError("the token of the service is empty; expected one, or none at all")
     service = _Service(parser, name, limits or Limits())
+    annotating = None if session is None else Annotating(session, retraining)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await run_sync(_warm_up, parser)
         service.start()
+        if annotating is not None:
+            annotating.start()
         try:
             yield
         finally:
             await run_sync(service.batcher.stop)
+            if annotating is not None:
+                await run_sync(annotating.stop)
 
     app = FastAPI(
         title="headspan", version=__version__, description=_ABOUT, lifespan=lifespan,
@@ -75,6 +87,7 @@ def create_app(
     refusals: dict[int | str, dict[str, Any]] = {
         int(refusal): {"model": schemas.ErrorAnswer, "description": refusal.meaning}
         for refusal in Refusal
+        if refusal not in (Refusal.FOREIGN, Refusal.STALE)  # those of annotating
     }
     app.add_exception_handler(ClientDisconnect, _hung_up)
     app.add_api_route(
@@ -85,7 +98,9 @@ def create_app(
     app.add_api_route(
         "/models", service.models, dependencies=token_checks, summary="The model and the limits"
     )
-    for path, text, media_type in _page():
+    if annotating is not None:
+        annotating.add_to(app, token_checks)
+    for path, text, media_type in _page(annotates=annotating is not None):
         app.add_api_route(path, _document(text, media_type), include_in_schema=False)
     app.add_middleware(Admission, limit=service.limits.requests)
     origins = list(origins)
@@ -246,14 +261,17 @@ def _token_checks(token: str | None) -> list[Any]:
     return [Depends(HTTPBearer(auto_error=False)), Depends(check)]
 
 
-def _page() -> Iterator[tuple[str, str, str]]:
-    """The files of the page: path, text and media type."""
+def _page(*, annotates: bool) -> Iterator[tuple[str, str, str]]:
+    """The files of the page: path, text and media type. annotates: whether it is about a file."""
     yield "/drawing.css", stylesheet(), _TYPES[".css"]
     for file in files("headspan.serve").joinpath("page").iterdir():
         media_type = _TYPES.get(Path(file.name).suffix)
         if media_type is not None:
             path = "/" if file.name == "index.html" else f"/{file.name}"
-            yield path, file.read_text(encoding="utf-8"), media_type
+            text = file.read_text(encoding="utf-8")
+            if annotates and path == "/":
+                text = text.replace("<body>", "<body data-annotates>", 1)
+            yield path, text, media_type
 
 
 def _document(text: str, media_type: str) -> Callable[[], Awaitable[Response]]:

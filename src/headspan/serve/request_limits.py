@@ -78,7 +78,9 @@ class Refusal(IntEnum):
         return member
 
     NO_TOKEN = 401, "The bearer token is missing or wrong."
+    FOREIGN = 403, "A page of another site sent the request."
     TOO_SLOW = 408, "The request took too long to arrive."
+    STALE = 409, "The change is for an older state of the file."
     TOO_LARGE = 413, "The request exceeds a limit, which the answer names."
     NOT_JSON = 415, "The request is not application/json."
     UNUSABLE = 422, "The request is not well-formed, or no tree satisfies its constraints."

@@ -24,7 +24,7 @@ _TOO_LONG = "too_long"
 _COMMAS_PER_WORD = 5
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
     """A part of a request, without unknown fields.
 
     pydantic can forbid those, too, but makes an error of each: a million stop the service for a
@@ -42,7 +42,7 @@ class _Strict(BaseModel):
         return self
 
 
-class ArcConstraints(_Strict):
+class ArcConstraints(Strict):
     """Arcs that the tree of a sentence must have, and arcs that it must not have."""
 
     sentence: int = Field(1, ge=1, description="The number of the sentence, from 1.")
@@ -50,7 +50,7 @@ class ArcConstraints(_Strict):
     forbidden: list[Arc] = Field([], fail_fast=True)
 
 
-class ParseRequest(_Strict):
+class ParseRequest(Strict):
     """Text, words or CoNLL-U, and what to return besides the best tree."""
 
     text: str | None = Field(None, description="Raw text, segmented by the service.")

@@ -478,6 +478,9 @@ window.addEventListener("resize", () => {
 });
 
 dragToPan(place);
-showExamples();
-adopt(fromLink(location.hash) ?? state);
-meet();
+if ("annotates" in document.body.dataset) (await import("./annotating.js")).start();
+else {
+  showExamples();
+  adopt(fromLink(location.hash) ?? state);
+  meet();
+}
