@@ -44,6 +44,9 @@ class Count:
     seconds: list[float] = field(default_factory=list)
     """Of each correction of a head."""
     training: float = 0.0
+    trained: int = 0
+    used: int = 0
+    """The models that were trained, and those that were better on held-out sentences."""
     by_sentence: list[int] = field(default_factory=list)
     """The corrections of each sentence, in the order of work."""
 
@@ -122,7 +125,9 @@ def retrained(model: str, gold: list[Sentence], every: int) -> Count:
             better = Parser.load(model)
             improved = improve(better, session.confirmed_sentences())
             count.training += time.perf_counter() - start
+            count.trained += 1
             if improved:
+                count.used += 1
                 session.learn(better)
 
 
@@ -146,11 +151,12 @@ def main() -> None:
         middle = 1000 * median(count.seconds) if count.seconds else None
         slowest = 1000 * max(count.seconds) if count.seconds else None
         rows.append([name, count.heads, count.relations, count.confirmations, count.decisions,
-                     100 * count.corrections / words, middle, slowest, count.training])  # fmt: skip
+                     100 * count.corrections / words, middle, slowest, count.training,
+                     f"{count.used} of {count.trained}"])  # fmt: skip
     table(
         f"{len(gold)} sentences, {words:,} words, model {options.model}",
         ["", "heads", "relations", "confirmed", "decisions", "corrections per 100 words",
-         "ms per head", "longest", "training s"],
+         "ms per head", "longest", "training s", "models used"],
         rows,
     )  # fmt: skip
     write_json(options.json, {
@@ -159,6 +165,7 @@ def main() -> None:
             name: {
                 "heads": c.heads, "relations": c.relations, "confirmations": c.confirmations,
                 "decisions": c.decisions, "seconds": sum(c.seconds), "training": c.training,
+                "trained": c.trained, "used": c.used,
                 "by sentence": c.by_sentence,
             }
             for name, c in counts.items()
