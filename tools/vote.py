@@ -57,8 +57,9 @@ def elected(parses: Sequence[Parse]) -> Sentence:
         ]
         for column in COLUMNS
     }
-    plain = replace(Sentence.from_words(tree.forms, heads=heads, deprels=chosen), misc=tuple(misc))
-    return plain.with_tags(**tags)
+    known = ("" if old == "_" else old + "|" for old in parses[0].misc)
+    joined = tuple(old + new for old, new in zip(known, misc, strict=True))
+    return replace(tree, misc=joined).with_tags(**tags)
 
 
 def _most(values: Sequence[Any]) -> Any:

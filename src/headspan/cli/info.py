@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +15,7 @@ from rich.console import RenderableType
 
 from headspan import __version__
 from headspan.cli.options import Json, show, terminal
+from headspan.plumbing.errors import HeadspanError
 
 
 def info(
@@ -60,8 +62,10 @@ def _models() -> list[dict[str, Any]]:
 def _listed(name: str, folder: Path, package: str) -> dict[str, Any]:
     from headspan.model.folder import CARD, Figures, has_file, read_text
 
-    size = sum(file.stat().st_size for file in folder.iterdir())
-    card = read_text(folder, CARD) if has_file(folder, CARD) else ""
+    size = sum(file.lstat().st_size for file in folder.iterdir())
+    card = ""
+    with suppress(HeadspanError):  # a card that cannot be read says nothing
+        card = read_text(folder, CARD) if has_file(folder, CARD) else ""
     return {"model": name, "package": package, "bytes": size, **asdict(Figures.of(card))}
 
 

@@ -101,7 +101,9 @@ def train(
     if treebanks:
         from headspan.training.language_model import about_package
 
-        about = about_package(treebanks, name=name, licence=licence)
+        about = about_package(treebanks, name=name, licence=licence, encoder=encoder)
+        if package is not None:
+            about.check_place(package)
     elif name or licence or package:
         raise HeadspanError("--name, --licence and --package are for --ud, which is missing")
     with processes.joined():

@@ -85,7 +85,10 @@ def installed_models() -> dict[str, InstalledModel]:
     """The models in installed packages, by name. The packages are found, but not run."""
     models: dict[str, InstalledModel] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
-        spec = find_spec(entry.module.partition(".")[0])
+        try:
+            spec = find_spec(entry.module.partition(".")[0])
+        except (AttributeError, ImportError, ValueError):  # an entry that names no module
+            continue
         for place in (spec.submodule_search_locations or ()) if spec else ():
             folder = Path(place) / IN_PACKAGE
             if (folder / CONFIG).exists():

@@ -64,11 +64,7 @@ class ModelPackage:
         Yields the model folder's path. Its card also becomes that of the package. An older package
         is replaced, anything else is not.
         """
-        if path.is_dir() and any(path.iterdir()) and not _is_package(path):
-            raise HeadspanError(
-                f"{path}: contains other files; expected a new folder, or a model package to "
-                "replace"
-            )
+        self.check_place(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         with placed(path) as root:
             package = root / "src" / self.module
@@ -82,6 +78,16 @@ class ModelPackage:
                 (f"src/{self.module}/__init__.py", f'"""{self._title()}."""\n'),
             ):
                 (root / name).write_text(text, encoding="utf-8")
+
+    def check_place(self, path: Path) -> None:
+        """Raise HeadspanError unless a package can be written there without losing anything."""
+        if path.is_dir() and (not any(path.iterdir()) or _is_package(path)):
+            return
+        if path.exists() or path.is_symlink():
+            what = "contains other files" if path.is_dir() else "is not a folder"
+            raise HeadspanError(
+                f"{path}: {what}; expected a new folder, or a model package to replace"
+            )
 
     def _title(self) -> str:
         what = f"of {self.language} " if self.language else ""
@@ -119,6 +125,9 @@ packages = ["src/{self.module}"]
 
 
 def _is_package(path: Path) -> bool:
-    """Whether a folder is a model package."""
+    """Whether a folder is a model package, and nothing else."""
     project = path / PROJECT
-    return project.is_file() and GROUP in project.read_text(encoding="utf-8")
+    own = {PROJECT, CARD, LICENCE, "src"}
+    if {file.name for file in path.iterdir()} != own or not project.is_file():
+        return False
+    return GROUP in project.read_text(encoding="utf-8", errors="replace")

@@ -234,7 +234,8 @@ def _network(
     encoder = None if encoder_config is None else BertSizes.of(encoder_config)
     if tokenizer is not None and encoder is not None:
         tokenizer.check(encoder.vocab_size, encoder.longest)
-        attention = encoder.num_attention_heads * tokenizer.window**2
+        window = encoder.longest if encoder.has_biases else tokenizer.window
+        attention = encoder.num_attention_heads * window**2
         if attention > _LARGEST_ATTENTION:
             raise HeadspanError(f"its encoder holds {attention:,} numbers for a window of a text")
     return GraphNetwork(config.model, sizes, encoder, stored, int8=int8)

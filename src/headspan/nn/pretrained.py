@@ -258,8 +258,9 @@ def encoder_table(encoder: nn.Module) -> dict[str, Any]:
 def positions(config: Any) -> int:
     """The number of subwords, with start and end, that the encoder takes at a time."""
     most: int = getattr(config, "max_position_embeddings", None) or 512
-    # RoBERTa and its family number positions from pad + 1
+    # RoBERTa and its family number positions from pad + 1, MPNet from 2
     offset = (config.pad_token_id or 0) + 1 if "roberta" in config.model_type else 0
+    offset = 2 if config.model_type == "mpnet" else offset
     return most - offset
 
 

@@ -65,11 +65,16 @@ class SentencePieces:
                 if piece.get(3, _NORMAL) == _UNKNOWN:
                     unknown = len(pieces)
                 usual = piece.get(3, _NORMAL) == _NORMAL
-                pieces.append((piece[1].decode(), piece.get(2, 0.0) if usual else _NEVER))
+                name, score = piece.get(1), piece.get(2, 0.0)
+                if not isinstance(name, bytes) or not isinstance(score, float):
+                    raise TypeError("a piece has no name, or a score that is not a number")
+                pieces.append((name.decode(), score if usual else _NEVER))
             elif number == 2:
                 kind = dict(_fields(value)).get(3, _UNIGRAM)
             elif number == 3:
                 table = dict(_fields(value)).get(2, b"")
+                if not isinstance(table, bytes):
+                    raise TypeError("its normalization is not a table")
         if kind != _UNIGRAM:
             raise HeadspanError("is a model of another kind than Unigram, the only one known here")
         if unknown < 0:
@@ -78,6 +83,9 @@ class SentencePieces:
 
     def renumbered(self, numbers: Mapping[str, int]) -> SentencePieces:
         """The pieces of another vocabulary, by its numbers, with the scores of these."""
+        good = isinstance(numbers, dict) and all(type(k) is int for k in numbers.values())
+        if not good:
+            raise HeadspanError(f"{VOCABULARY} is not a table of numbers")
         scores = dict(self.pieces)
         names = {number: name for name, number in numbers.items()}
         unknown = numbers.get(self.pieces[self.unknown][0], -1)
@@ -130,7 +138,7 @@ def read_tokenizer(folder: Path, name: str) -> SentencePieces:
     path = folder / VOCABULARY
     try:
         numbers = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, RecursionError, ValueError) as error:
         raise unreadable(path, error) from error
     with naming(str(folder)):
         return pieces.renumbered(numbers)

@@ -18,6 +18,7 @@ from headspan.runtime.graph_layers import Layers
 
 _MOST_LAYERS, _LARGEST = 1000, 1 << 24
 _FARTHEST = 128  # the distance from which on MPNet does not distinguish
+_BUCKETS = 32  # of distances; transformers computes with so many, whatever a configuration says
 
 
 class _Names(NamedTuple):
@@ -56,7 +57,6 @@ class BertSizes:
     max_position_embeddings: int = 512
     type_vocab_size: int = 2
     layer_norm_eps: float = 1e-12
-    relative_attention_num_buckets: int = 32
     model_type: str = "bert"
 
     @classmethod
@@ -79,6 +79,11 @@ class BertSizes:
                 f"the encoder has {sizes.num_hidden_layers} layers; at most {_MOST_LAYERS}"
             )
         return sizes
+
+    @property
+    def has_biases(self) -> bool:
+        """Whether it holds a number per head for every two subwords of the longest text."""
+        return self.model_type == "mpnet"
 
     @property
     def longest(self) -> int:
@@ -114,7 +119,7 @@ def bert(layers: Layers, sizes: BertSizes, name: str) -> list[str]:
     shared = g.add("Slice", shared, g.numbers(0), length, g.numbers(0))
     words = layers.embedding(subwords, f"{table}.word_embeddings", sizes.vocab_size, size)
     states = [layers.norm(g.add("Add", words, shared), f"{table}.LayerNorm", size, eps)]
-    if sizes.model_type == "mpnet":
+    if sizes.has_biases:
         layers.weights.leave(f"{name}.pooler.dense.weight", size, size)
         layers.weights.leave(f"{name}.pooler.dense.bias", size)
         mask = g.add("Add", mask, _biases(layers, sizes, length, f"{name}.encoder"))
@@ -133,20 +138,20 @@ def _biases(layers: Layers, sizes: BertSizes, length: str, name: str) -> str:
     g, longest = layers.graph, sizes.longest
     table = layers.weights.take(
         f"{name}.relative_attention_bias.weight",
-        sizes.relative_attention_num_buckets,
+        _BUCKETS,
         sizes.num_attention_heads,
     )
     place = np.arange(longest)
-    rows = table[_buckets(place[:, None] - place, sizes.relative_attention_num_buckets)]
+    rows = table[_buckets(place[:, None] - place)]
     biases = g.constant(f"{name}.biases", rows.transpose(2, 0, 1)[None])
     for axis in (2, 3):
         biases = g.add("Slice", biases, g.numbers(0), length, g.numbers(axis))
     return biases
 
 
-def _buckets(distance: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+def _buckets(distance: NDArray[np.int64]) -> NDArray[np.int64]:
     """The bucket of each distance: one per short distance, wider ones for longer distances."""
-    half = count // 2
+    half = _BUCKETS // 2
     exact = half // 2
     far = np.abs(distance)
     steps = np.log(np.maximum(far, 1) / exact) / np.log(_FARTHEST / exact) * (half - exact)

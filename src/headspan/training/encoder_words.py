@@ -19,7 +19,7 @@ def words_of_encoder(
     """
     table: Tensor = encoder.get_input_embeddings().weight.detach().cpu()  # type: ignore[operator]
     numbers = dict[str, int]()
-    for number in tokenizer.tokenizer.get_vocab().values():
+    for number in sorted(tokenizer.tokenizer.get_vocab().values()):
         if number < len(table):
             word = tokenizer.tokenizer.decode([number]).strip().lower()
             if word.isalnum() and word not in numbers and tokenizer.word(word) == [number]:

@@ -44,21 +44,25 @@ class LanguageModel:
 
 
 def about_package(
-    treebanks: Sequence[UdTreebank], *, name: str = "", licence: str = ""
+    treebanks: Sequence[UdTreebank], *, name: str = "", licence: str = "", encoder: str = ""
 ) -> ModelPackage:
     """What a package says of a model of these treebanks.
 
-    name: by default the language's ISO code. licence: by default that of the treebanks.
+    name: by default the language's ISO code. licence: by default that of the treebanks. encoder:
+    the name of the one that becomes part of the model; then there is no default licence.
     """
     code = treebanks[0].language
     return ModelPackage(
         name or code,
         language=LANGUAGES.get(code, code),
-        licence=licence or spdx(treebanks),
-        sources=tuple(
-            f"UD {treebank.name}" + (f" ({treebank.licence})" if treebank.licence else "")
-            for treebank in treebanks
-            if treebank.train
+        licence=licence or ("" if encoder else spdx(treebanks)),
+        sources=(
+            *(
+                f"UD {treebank.name}" + (f" ({treebank.licence})" if treebank.licence else "")
+                for treebank in treebanks
+                if treebank.train
+            ),
+            *([f"the encoder {encoder}, under its own licence"] if encoder else ()),
         ),
     )
 

@@ -11,7 +11,9 @@ from headspan import conllu
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.files import open_output, unreadable
 
-_FILE = re.compile(r"(([a-z]{2,3})_[a-z0-9_]+)-ud-(train|dev|test)(-[a-z0-9]+)?\.conllu(\.[gx]z)?")
+_FILE = re.compile(
+    r"(([a-z]{2,3})_[a-z0-9_]+)-ud-(train|dev|test)((?:-[a-z0-9]+)*)\.conllu(\.[gx]z)?"
+)
 _LICENCE = re.compile(r"^License: *(\S.*?)\s*$", re.MULTILINE)
 _CREATIVE_COMMONS = re.compile(r"CC[ -]BY(-(NC|ND|SA)){0,2}[ -][1-4]\.[05]")
 _SPDX = {
