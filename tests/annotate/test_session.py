@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -22,8 +23,10 @@ from headspan.annotate import (
     SplitSentence,
     SplitWord,
 )
+from headspan.annotate import journal
 from headspan.annotate.agreement import OtherAnnotator, agreement, cohens_kappa
 from headspan.annotate.annotation import StaleError
+from headspan.annotate.journal import Journal
 from headspan.annotate.validation import Lists, official, problems
 from headspan.annotate.work_order import Filters
 from headspan.conllu import Sentence
@@ -182,6 +185,39 @@ def test_other_programs_are_noticed(session: Opened, tmp_path: Path) -> None:
     with pytest.raises(HeadspanError, match=r"is not the file that .* belongs to"):
         session()
     assert (tmp_path / "in.annotated.conllu.journal").exists()
+
+
+def test_a_link_to_an_output_does_not_admit_a_second_writer(
+    session: Opened, tmp_path: Path
+) -> None:
+    (tmp_path / "link.conllu").symlink_to("real.conllu")
+    work = session(output=tmp_path / "real.conllu")
+    with pytest.raises(HeadspanError, match=r"link\.conllu: another `headspan annotate`"):
+        session(output=tmp_path / "link.conllu")
+    work.close()
+    session(output=tmp_path / "link.conllu").close()
+    assert (tmp_path / "link.conllu").is_symlink()
+    assert not list(tmp_path.glob("*.journal"))
+
+
+def test_a_journal_that_was_removed_before_it_was_locked_is_opened_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / "out.conllu"
+    output.write_text(RICH)
+    last = Journal(output)
+    lock = journal.fcntl.flock
+
+    def late(file: BinaryIO, how: int) -> None:
+        monkeypatch.setattr(journal.fcntl, "flock", lock)
+        last.remove()
+        lock(file, how)
+
+    monkeypatch.setattr(journal.fcntl, "flock", late)
+    mine = Journal(output)
+    with pytest.raises(HeadspanError, match="another `headspan annotate`"):
+        Journal(output)
+    mine.remove()
 
 
 def test_a_change_for_an_older_state_is_refused(session: Opened) -> None:
