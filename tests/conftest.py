@@ -32,6 +32,7 @@ SHARED = Path(os.environ.get("HEADSPAN_SHARED", ROOT.parent / "shared"))
 LINUX_ONLY = ["faults"]  # resource limits, and folders that change places in one system call
 POSIX_ONLY = [
     "corpus", "experiments", "test_extras.py",  # file locks
+    "annotate", "serve/test_annotating.py", "serve/test_annotating_page.py",  # file locks, too
     "training", "test_memory.py",  # signals
     "serve/test_server.py", "test_cli.py", "test_readme.py",  # signals, terminals, bash
     "test_files.py", "test_model_folders.py", "integrations",  # pipes, links, permissions

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -26,6 +27,8 @@ from headspan.annotate import (
 from headspan.annotate.confirmations import confirmed, mark
 from headspan.annotate.constraining import arcs_across, contradicts, crosses, set_aside
 from headspan.annotate.operations import read_operation
+from headspan.annotate.sentence_edits import join_sentences
+from headspan.annotate.token_edits import join_words
 from headspan.conllu import Sentence
 from headspan.inference import Constraints
 from headspan.model.parser import Parser
@@ -268,8 +271,13 @@ def test_columns_are_set(session: Opened) -> None:
         work.do(SetColumn(1, word=4, column="heads", value="3"))
     with pytest.raises(HeadspanError, match="printable"):
         work.do(SetColumn(1, word=4, column="lemmas", value="a\tb"))
-    with pytest.raises(HeadspanError, match="without spaces"):
-        work.do(SetRelation(1, word=4, relation="n subj"))
+    for relation in ("n subj", "nsubj|obj"):
+        with pytest.raises(HeadspanError, match=r"without spaces or \|"):
+            work.do(SetRelation(1, word=4, relation=relation))
+    for column in ("upos", "xpos"):
+        with pytest.raises(HeadspanError, match="the tag is 'NO UN'; expected one without spaces"):
+            work.do(SetColumn(1, word=4, column=column, value="NO UN"))
+    work.do(SetColumn(1, word=4, column="lemmas", value="old man"))
 
 
 def test_words_are_split_and_all_numbers_follow(session: Opened) -> None:
@@ -389,6 +397,53 @@ def test_what_cannot_be_is_refused_and_changes_nothing(session: Opened) -> None:
     assert work.sentences == before
     assert work.revision == 0
     assert not work.can_undo
+
+
+def test_a_block_of_comments_cannot_be_changed(session: Opened) -> None:
+    work = session(RICH + "# only a comment\n\n", name="rich.conllu")
+    for operation in (ConfirmSentence(2), Reparse(2), JoinSentences(1)):
+        with pytest.raises(HeadspanError, match="sentence 2 is a block of comments"):
+            work.do(operation)
+    assert work.revision == 0
+
+
+def plain(heads: tuple[int, ...], **columns: list[str]) -> Sentence:
+    """A sentence of letters with a tree."""
+    deprels = ["dep" if head else "root" for head in heads]
+    words = Sentence.from_words(list("abcdefgh"[: len(heads)]), heads=heads, deprels=deprels)
+    return replace(words, **{name: tuple(values) for name, values in columns.items()})
+
+
+def test_joined_sentences_keep_their_enhanced_dependencies() -> None:
+    first = plain((0, 1), deps=["0:root", "1:dep"])
+    second = plain((0, 1, 1, 1), deps=["3:dep|3:obj", "4:dep", "1:obj", "2:obj"])
+    joined = join_sentences(first, second)
+    assert joined.deps == ("0:root", "1:dep", "5:dep|5:obj", "6:dep", "3:obj", "4:obj")
+
+
+def test_joined_words_have_no_edge_to_themselves_and_no_cycle() -> None:
+    joined = join_words(plain((3, 0, 2), deps=["2:a|3:b", "0:root|1:c", "1:d|2:d"]), 1)
+    assert joined.heads == (0, 1)  # word 1 was below word 2, by way of word 3
+    assert joined.deps == ("2:b|0:root", "1:d")
+
+
+def test_a_correction_keeps_the_other_arcs_that_are_confirmed(session: Opened) -> None:
+    work = session(conllu.to_text([plain((0, 1, 2, 1))]), name="tree.conllu")
+    work.do(ConfirmArc(1, word=2))
+    work.do(SetHead(1, word=1, head=3))
+    assert heads(work) == (3, 1, 0, 1)
+    marks = [mark(work.view(1).sentence, k, "HeadBy") for k in range(1, 5)]
+    assert marks == ["anna", "anna", None, None]
+
+
+def test_a_head_that_has_changed_is_no_longer_confirmed(session: Opened) -> None:
+    work = session(conllu.to_text([plain((0, 1, 2))]), name="tree.conllu")
+    for k in (2, 3):
+        work.do(ConfirmArc(1, word=k))
+    work.do(SetHead(1, word=1, head=3))
+    assert heads(work) == (3, 0, 2)
+    marks = [mark(work.view(1).sentence, k, "HeadBy") for k in range(1, 4)]
+    assert marks == ["anna", None, "anna"]
 
 
 def test_a_sentence_that_is_no_tree_cannot_be_confirmed(session: Opened) -> None:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -21,9 +22,12 @@ from headspan.annotate import (
     SetRelation,
     SplitSentence,
     SplitWord,
+    journal,
+    validation,
 )
 from headspan.annotate.agreement import OtherAnnotator, agreement, cohens_kappa
 from headspan.annotate.annotation import StaleError
+from headspan.annotate.journal import Journal
 from headspan.annotate.validation import Lists, official, problems
 from headspan.annotate.work_order import Filters
 from headspan.conllu import Sentence
@@ -184,6 +188,39 @@ def test_other_programs_are_noticed(session: Opened, tmp_path: Path) -> None:
     assert (tmp_path / "in.annotated.conllu.journal").exists()
 
 
+def test_a_link_to_an_output_does_not_admit_a_second_writer(
+    session: Opened, tmp_path: Path
+) -> None:
+    (tmp_path / "link.conllu").symlink_to("real.conllu")
+    work = session(output=tmp_path / "real.conllu")
+    with pytest.raises(HeadspanError, match=r"link\.conllu: another `headspan annotate`"):
+        session(output=tmp_path / "link.conllu")
+    work.close()
+    session(output=tmp_path / "link.conllu").close()
+    assert (tmp_path / "link.conllu").is_symlink()
+    assert not list(tmp_path.glob("*.journal"))
+
+
+def test_a_journal_that_was_removed_before_it_was_locked_is_opened_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / "out.conllu"
+    output.write_text(RICH)
+    last = Journal(output)
+    lock = journal.fcntl.flock
+
+    def late(file: BinaryIO, how: int) -> None:
+        monkeypatch.setattr(journal.fcntl, "flock", lock)
+        last.remove()
+        lock(file, how)
+
+    monkeypatch.setattr(journal.fcntl, "flock", late)
+    mine = Journal(output)
+    with pytest.raises(HeadspanError, match="another `headspan annotate`"):
+        Journal(output)
+    mine.remove()
+
+
 def test_a_change_for_an_older_state_is_refused(session: Opened) -> None:
     work = session()
     seen = work.revision
@@ -328,6 +365,11 @@ def test_agreement_with_a_second_annotator(session: Opened, tmp_path: Path) -> N
     theirs = work.view(1).other
     assert theirs is not None
     assert theirs.heads[9] == 3
+    assert work.agreement() is found  # it is computed once per revision
+    work.do(SetHead(1, word=10, head=3))
+    again = work.agreement()
+    assert again is not None
+    assert again.uas == 1
 
 
 def test_kappa_is_that_of_the_definition() -> None:
@@ -405,6 +447,24 @@ def test_the_official_validator_runs_as_a_program() -> None:
     good = next(iter(conllu.parse(RICH)))
     lines = official([replace(good, upos=("NAME", *good.upos[1:]))], "ud")
     assert any("NAME" in line for line in lines)
+
+
+def test_the_official_validator_reads_utf_8_in_any_locale(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("udtools")
+    for name, value in (("LC_ALL", "C"), ("PYTHONUTF8", "0"), ("PYTHONCOERCECLOCALE", "0")):
+        monkeypatch.setenv(name, value)
+    good = next(iter(conllu.parse(RICH)))
+    lines = official([replace(good, upos=("NÄME", *good.upos[1:]))], "ud")
+    assert any("NÄME" in line for line in lines)
+
+
+def test_an_official_validator_that_takes_too_long_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("udtools")
+    monkeypatch.setattr(validation, "_SECONDS", 0.01)
+    with pytest.raises(HeadspanError, match=r"udtools has not finished within 0\.01 seconds"):
+        official(list(conllu.parse(RICH)), "ud")
 
 
 def test_a_sentence_that_is_too_long_can_be_read_and_divided(session: Opened) -> None:

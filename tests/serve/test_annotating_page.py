@@ -218,6 +218,44 @@ def test_words_and_sentences_change(chromium: Browser, tmp_path: Path, fast: Par
         assert session.sentences[0].text == "She saw the man with the telescope."
 
 
+def test_what_is_typed_or_held_down_changes_nothing_unseen(
+    chromium: Browser, tmp_path: Path, fast: Parser
+) -> None:
+    (tmp_path / "a.txt").write_text(TEN)
+    with (
+        annotating(tmp_path / "a.txt", fast) as (address, session),
+        opened(chromium, address) as page,
+    ):
+        shown(page, 1)
+        page.keyboard.press("r")
+        expect(page.locator("#answer")).to_be_focused()
+        page.locator("#sentences button").nth(2).click()
+        shown(page, 3)
+        expect(page.locator("#ask")).to_be_hidden()  # it was about sentence 1
+        page.keyboard.press("u")
+        expect(page.locator("#answer")).to_be_focused()
+        word(page, 2).focus()
+        page.locator("#answer").fill("VERB")
+        page.keyboard.press("Enter")
+        expect(page.locator("#ask")).to_be_hidden()
+        expect(page.locator("#saved")).to_contain_text("Saved")
+        page.keyboard.press("r")
+        expect(page.locator("#answer")).to_be_focused()
+        word(page, 4).focus()
+        page.locator("#answer").fill("obl:mine")
+        page.keyboard.press("Enter")
+        expect(page.locator("#problems")).to_contain_text("no relation obl:mine")
+        changed = session.sentences[2]
+        assert [changed.deprels.index("obl:mine"), changed.upos[0]] == [1, "VERB"]
+        for _ in range(5):
+            page.keyboard.down("Enter")  # from the second on, repeated
+        page.keyboard.up("Enter")
+        shown(page, 4)
+        page.keyboard.press("n")  # after all that was to come
+        shown(page, 5)
+        assert session.progress().confirmed == 1
+
+
 def test_two_windows_are_noticed(chromium: Browser, tmp_path: Path, fast: Parser) -> None:
     (tmp_path / "a.txt").write_text(TEN)
     with (

@@ -76,8 +76,8 @@ class Desk:
 
         Earlier decisions that contradict it are released. If the parser is parsing along, the rest
         is the best tree with what is confirmed; if not, it stays, except where it would not be a
-        tree: a word that is then above itself changes places with its dependent, and an old root
-        goes below the new one.
+        tree: if a word would then be above itself, a word between it and its new head takes its
+        place, one whose head nobody has confirmed; and an old root goes below the new one.
         """
         check_word(sentence, word)
         check_word(sentence, head, root=True)
@@ -95,7 +95,6 @@ class Desk:
             for k, (left, right) in fixed.spans.items()
             if not contradicts((left, right, k), (head, word))
         }
-        sentence = with_mark(sentence, word, HEAD, self.annotator)
         heads = {**fixed.heads, word: head}
         if self.parses_along(sentence):
             try:
@@ -104,14 +103,15 @@ class Desk:
                 after = self._parsed(sentence, replace(fixed, heads=heads, spans={}))
         else:
             after = self._repaired(sentence, word, head)
-        return released(before, after)
+        return released(before, with_mark(after, word, HEAD, self.annotator))
 
     def _repaired(self, sentence: Sentence, word: int, head: int) -> Sentence:
         """The sentence with one other head, and as few others as a tree needs."""
         heads = list(sentence.heads)
-        above = _path(heads, head)
+        above = path_up(heads, head)
         if word in above:  # its new head is below it
-            turned = above[above.index(word) - 1]
+            between = above[above.index(word) - 1 :: -1]
+            turned = next((k for k in between if not mark(sentence, k, HEAD)), between[0])
             heads[turned - 1] = heads[word - 1]
         elif head == 0:
             for k, old in enumerate(heads, 1):
@@ -121,14 +121,15 @@ class Desk:
         return self.with_heads(sentence, heads)
 
     def with_heads(self, sentence: Sentence, heads: Sequence[int]) -> Sentence:
-        """The sentence with other heads; arcs that are new get the parser's relations."""
+        """The sentence with other heads; new arcs get the parser's relations, unconfirmed."""
         moved = [k for k, head in enumerate(heads, 1) if head != sentence.heads[k - 1]]
         if not moved:
             return sentence
         names = self.assistant.relations(sentence, heads)
         deprels = [names[k] if k + 1 in moved else old for k, old in enumerate(sentence.deprels)]
         for k in moved:
-            sentence = with_mark(sentence, k, RELATION, None)
+            for name in (HEAD, RELATION):
+                sentence = with_mark(sentence, k, name, None)
         return sentence.with_parse(heads, deprels)
 
 
@@ -163,10 +164,10 @@ def _contradicted(sentence: Sentence, word: int, head: int) -> list[int]:
     return [path[path.index(word) - 1]] if word in path[1:] else []
 
 
-def _path(heads: Sequence[int], word: int) -> list[int]:
+def path_up(heads: Sequence[int], word: int) -> list[int]:
     """A word and the words above it, up to the root."""
     path: list[int] = []
-    while word and word not in path:
+    while word > 0 and word not in path:
         path.append(word)
         word = heads[word - 1]
     return path

@@ -1,9 +1,10 @@
 """Journal: every change of a session, on the disk before it is shown as saved.
 
-It lies beside the output as `OUTPUT.journal`. Its first line names the file that it starts from, by
-checksum. Then there is one line per change, and one per time the output is about to be written.
-After a crash, the changes that the output does not have yet are made again. The process that writes
-it holds a lock on it, so that no other one works on the same output.
+It lies beside the output, or the file that the output is a link to, as `OUTPUT.journal`. Its first
+line names the file that it starts from, by checksum. Then there is one line per change, and one per
+time the output is about to be written. After a crash, the changes that the output does not have yet
+are made again. The process that writes it holds a lock on it, so that no other one works on the
+same output.
 """
 
 from __future__ import annotations
@@ -29,7 +30,14 @@ class Journal:
 
     def __init__(self, output: Path) -> None:
         self.output = output
-        self.path = output.with_name(output.name + ".journal")
+        real = Path(os.path.realpath(output))  # one journal, whatever links lead to the output
+        self.path = real.with_name(real.name + ".journal")
+        self._open()
+        while not self._is_there():  # its last owner removed it before it was locked
+            self._file.close()
+            self._open()
+
+    def _open(self) -> None:
         try:
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
             self._file = os.fdopen(handle, "r+b", buffering=0)
@@ -40,8 +48,16 @@ class Journal:
         except OSError:
             self._file.close()
             raise HeadspanError(
-                f"{output}: another `headspan annotate` is working on it; expected one at a time"
+                f"{self.output}: another `headspan annotate` is working on it; expected one at a "
+                "time"
             ) from None
+
+    def _is_there(self) -> bool:
+        """Whether the file that is open still has its name."""
+        try:
+            return os.path.samestat(os.fstat(self._file.fileno()), self.path.stat())
+        except FileNotFoundError:
+            return False
 
     def begin(self) -> None:
         """Start anew, from the output as it is."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from headspan.annotate.confirmations import without_marks
-from headspan.annotate.desk import check_word
+from headspan.annotate.desk import check_word, path_up
 from headspan.conllu import NO_HEAD, EmptyNode, MultiwordToken, Sentence
 from headspan.conllu.places import TOKEN_RANGE, token_range
 from headspan.plumbing.errors import HeadspanError, shown
@@ -125,7 +125,7 @@ def renumbered(
         node = numbers.get((int(whole), int(part)))
         return f"{node.after}.{node.number}" if node else None
 
-    own = [_placed(deps, place, str(k)) for k, deps in enumerate(map(str, columns["deps"]), 1)]
+    own = [_placed(deps, place) for deps in columns["deps"]]
     tokens = [
         token._replace(first=first(token.first), last=last(token.last))
         for token in sentence.multiwords
@@ -133,11 +133,7 @@ def renumbered(
     ]
     nodes = [
         node._replace(
-            columns=(
-                *node.columns[:7],
-                _placed(node.columns[7], place, f"{node.after}.{node.number}"),
-                *node.columns[8:],
-            )
+            columns=(*node.columns[:7], _placed(node.columns[7], place), *node.columns[8:])
         )
         for node in nodes
     ]
@@ -151,15 +147,15 @@ def columns_of(sentence: Sentence) -> Columns:
     return {name: list(getattr(sentence, name)) for name in _WORDS}
 
 
-def _placed(deps: str, place: Callable[[str], str | None], own: str) -> str:
-    """A value of DEPS with other numbers; edges to what is gone, and to itself, are left out."""
+def _placed(deps: str, place: Callable[[str], str | None]) -> str:
+    """A value of DEPS with other numbers; edges to what is gone are left out."""
     if deps == "_":
         return deps
     edges: dict[str, None] = {}
     for edge in deps.split("|"):
         head, colon, name = edge.partition(":")
         new = place(head)
-        if new is not None and new != own:
+        if new is not None:
             edges[f"{new}{colon}{name}"] = None
     return "|".join(edges) or "_"
 
@@ -197,12 +193,13 @@ def _joined(sentence: Sentence, first: int, last: int, form: str, misc: str) -> 
     """The sentence with the words from first to last as one word."""
     fewer = last - first
     inside = range(first, last + 1)
-    top = next((k for k in inside if sentence.heads[k - 1] not in inside), first)
+    above = {k: path_up(sentence.heads, k)[1:] for k in inside}
+    top = next((k for k in inside if not set(above[k]) & set(inside)), first)
     columns = columns_of(sentence)
     for name in _WORDS:
         columns[name][first - 1 : last] = [columns[name][top - 1]]
     columns["forms"][first - 1], columns["misc"][first - 1] = form, misc
-    columns["deps"][first - 1] = _united(sentence.deps[first - 1 : last])
+    columns["deps"][first - 1] = _united(sentence.deps[first - 1 : last], inside)
     for name in ("lemmas", "upos", "xpos", "feats"):
         columns[name][first - 1] = "_"
     return renumbered(
@@ -213,9 +210,11 @@ def _joined(sentence: Sentence, first: int, last: int, form: str, misc: str) -> 
     )
 
 
-def _united(several: Iterable[str]) -> str:
+def _united(several: Iterable[str], inside: Iterable[int]) -> str:
+    """DEPS of several words in one, without the edges between them."""
+    own = set(map(str, inside))
     edges = {edge: None for deps in several if deps != "_" for edge in deps.split("|")}
-    return "|".join(edges) or "_"
+    return "|".join(edge for edge in edges if edge.partition(":")[0] not in own) or "_"
 
 
 def _divided(misc: str, forms: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
@@ -20,8 +20,6 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from headspan import __version__
-from headspan.annotate import Session
-from headspan.annotate.retraining import Retraining
 from headspan.inference import Constraints
 from headspan.model.parse_result import Parse
 from headspan.model.parser import Parser
@@ -29,11 +27,14 @@ from headspan.plumbing.errors import HeadspanError
 from headspan.render import stylesheet
 from headspan.serve import schemas
 from headspan.serve.admission import PARSE, Admission
-from headspan.serve.annotating import Annotating
 from headspan.serve.answers import make_answer, make_job
 from headspan.serve.batcher import Batcher, ParseJob, QueueFullError
 from headspan.serve.guard import LOOPBACK, Guard
 from headspan.serve.request_limits import Limits, Refusal, RefusalError, busy, too_large
+
+if TYPE_CHECKING:
+    from headspan.annotate import Session
+    from headspan.annotate.retraining import Retraining
 
 _T = TypeVar("_T")
 _Arguments = TypeVarTuple("_Arguments")
@@ -64,7 +65,11 @@ def create_app(
     if token is not None and not token.strip():
         raise HeadspanError("the token of the service is empty; expected one, or none at all")
     service = _Service(parser, name, limits or Limits())
-    annotating = None if session is None else Annotating(session, retraining)
+    annotating = None
+    if session is not None:
+        from headspan.serve.annotating import Annotating  # needs fcntl, which Windows lacks
+
+        annotating = Annotating(session, retraining)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -68,20 +68,22 @@ async function show(number) {
 }
 
 function take(got) {
+  const outdated = asked && (sentence.number !== got.number || sentence.revision !== got.revision);
   if (sentence?.number !== got.number) [current, head] = [1, 0];
   sentence = got;
   state.number = got.number;
   current = Math.min(Math.max(current, 1), got.words.length || 1);
   draw();
+  if (outdated) endAsking(); // what is being typed was about another sentence
   const page = new URLSearchParams(location.hash.slice(1));
   page.set("sentence", got.number);
   history.replaceState(null, "", `#${page}`);
 }
 
 // Make a change and show the sentence as it is then. Returns whether it was made.
-async function change(operation, message) {
+async function change(operation, message, revision = sentence.revision) {
   const focused = place.contains(document.activeElement) || document.activeElement === document.body;
-  const body = { change: { sentence: state.number, ...operation }, revision: sentence.revision, ...shownAs() };
+  const body = { change: { sentence: state.number, ...operation }, revision, ...shownAs() };
   if (["undo", "redo"].includes(operation.do)) body.change = { do: operation.do };
   const got = await request("change", body);
   if (!got) return false;
@@ -241,6 +243,14 @@ function askFor(label, value, offers, then) {
   at("answer").select();
 }
 
+// Ask for something about the current word. `operation` makes a change of what is typed; it is for this word of this
+// sentence, whatever is shown by then.
+function askAboutWord(label, value, offers, operation) {
+  const here = { sentence: state.number, word: current };
+  const { revision } = sentence;
+  askFor(label, value, offers, (typed) => change({ ...here, ...operation(typed) }, undefined, revision));
+}
+
 function endAsking() {
   asked = null;
   at("ask").hidden = true;
@@ -248,37 +258,49 @@ function endAsking() {
 }
 
 // A typed head: the number of a word, or a word; of several, the one that is nearest.
-function headOf(typed) {
+function headOf(typed, dependent, words) {
   const text = typed.trim();
   const number = text.match(/^\d+/);
   if (number) return Number(number[0]);
   if (text.toLowerCase() === "root") return 0;
-  const same = sentence.words.map((form, k) => [form, k + 1])
-    .filter(([form, k]) => k !== current && form.toLowerCase().startsWith(text.toLowerCase())).map(([, k]) => k);
-  return same.sort((a, b) => Math.abs(a - current) - Math.abs(b - current))[0];
+  const same = words.map((form, k) => [form, k + 1])
+    .filter(([form, k]) => k !== dependent && form.toLowerCase().startsWith(text.toLowerCase())).map(([, k]) => k);
+  return same.sort((a, b) => Math.abs(a - dependent) - Math.abs(b - dependent))[0];
 }
 
+// Give a word of the sentence that is shown now another head, when it is its turn.
 function setHead(dependent, above) {
+  const { number, words } = sentence;
+  return inTurn(() => changeHead(dependent, above, { number, words }));
+}
+
+function changeHead(dependent, above, { number, words, revision }) {
   if (above === undefined) return say("There is no such word.", true);
   head = 0;
-  current = dependent;
-  return change({ do: "head", word: dependent, head: above }, `${word(dependent)} is now below ${word(above)}.`);
+  if (number === state.number) current = dependent;
+  const message = `${words[dependent - 1]} is now below ${above ? words[above - 1] : "root"}.`;
+  return change({ do: "head", sentence: number, word: dependent, head: above }, message, revision);
+}
+
+function askForHead() {
+  const [k, shown] = [current, sentence];
+  askFor(`Head of ${named(k)}`, "", ["0 root", ...shown.words.map((_, other) => named(other + 1))],
+    (typed) => changeHead(k, headOf(typed, k, shown.words), shown));
 }
 
 function setColumn(name) {
   const value = sentence[name]?.[current - 1] ?? "_";
   const offers = name === "lemmas" ? [...new Set([word(current), word(current).toLowerCase()])] : known.lists[name] ?? [];
-  const column = { do: "column", column: name, word: current };
-  askFor(`${COLUMNS[name]} of ${named(current)}`, value === "_" ? "" : value, offers, (typed) => change({ ...column, value: typed }));
+  askAboutWord(`${COLUMNS[name]} of ${named(current)}`, value === "_" ? "" : value, offers,
+    (typed) => ({ do: "column", column: name, value: typed }));
 }
 
 const splitAt = (typed) => typed.trim().split(/\s+/);
 
 const RUN = {
-  head: () => askFor(`Head of ${named(current)}`, "", ["0 root", ...sentence.words.map((_, k) => named(k + 1))],
-    (typed) => setHead(current, headOf(typed))),
-  relation: () => askFor(`Relation of ${named(current)}`, sentence.relations[current - 1], known.lists.deprels ?? [],
-    (typed) => change({ do: "relation", word: current, relation: typed })),
+  head: askForHead,
+  relation: () => askAboutWord(`Relation of ${named(current)}`, sentence.relations[current - 1], known.lists.deprels ?? [],
+    (typed) => ({ do: "relation", relation: typed })),
   upos: () => setColumn("upos"),
   xpos: () => setColumn("xpos"),
   feats: () => setColumn("feats"),
@@ -306,11 +328,11 @@ const RUN = {
     state.compared = possible[(possible.indexOf(at("compared").value) + 1) % possible.length];
     return show(state.number);
   },
-  "split-word": () => askFor(`Parts of ${named(current)}, with spaces between them`, word(current), [],
-    (typed) => change({ do: "split-word", word: current, forms: splitAt(typed) })),
+  "split-word": () => askAboutWord(`Parts of ${named(current)}, with spaces between them`, word(current), [],
+    (typed) => ({ do: "split-word", forms: splitAt(typed) })),
   "join-words": () => change({ do: "join-words", word: current }),
-  "split-token": () => askFor(`Words of the multiword token ${word(current)}`, word(current), [],
-    (typed) => change({ do: "split-token", word: current, forms: splitAt(typed) })),
+  "split-token": () => askAboutWord(`Words of the multiword token ${word(current)}`, word(current), [],
+    (typed) => ({ do: "split-token", forms: splitAt(typed) })),
   "join-token": () => change({ do: "join-token", word: current }),
   "split-sentence": () => change({ do: "split-sentence", word: current }, "The sentence was split."),
   "join-sentences": () => change({ do: "join-sentences" }, "The sentences were joined."),
@@ -378,7 +400,11 @@ function pick(k) {
     head = 0;
     press(place, []);
     say("");
-  } else inTurn(() => setHead(k, head));
+  } else {
+    const above = head;
+    head = 0;
+    setHead(k, above);
+  }
 }
 
 function listen() {
@@ -391,7 +417,7 @@ function listen() {
   place.addEventListener("pointerup", (event) => {
     const [from, to] = [dragged, wordOf(event)];
     dragged = 0;
-    if (from && to && from !== to) inTurn(() => setHead(to, from));
+    if (from && to && from !== to) setHead(to, from);
   });
   place.addEventListener("click", (event) => {
     if (!event.target.closest(".word")) return;
@@ -413,8 +439,10 @@ function listen() {
     const name = commandOf(event);
     const rank = /^[1-9]$/.test(event.key) && !event.ctrlKey && !event.altKey && !event.metaKey
       && !event.target.closest("input, textarea, select") ? Number(event.key) : 0;
-    if (!sentence || (!name && !rank)) return;
+    const again = event.repeat && event.key === "Enter" && event.target.closest("[data-command]"); // a button held down
+    if (!sentence || (!name && !rank && !again)) return;
     event.preventDefault();
+    if (event.repeat) return; // nothing is confirmed or undone unseen
     if (name) run(name);
     else inTurn(() => choose(rank));
   });
