@@ -271,8 +271,13 @@ def test_columns_are_set(session: Opened) -> None:
         work.do(SetColumn(1, word=4, column="heads", value="3"))
     with pytest.raises(HeadspanError, match="printable"):
         work.do(SetColumn(1, word=4, column="lemmas", value="a\tb"))
-    with pytest.raises(HeadspanError, match="without spaces"):
-        work.do(SetRelation(1, word=4, relation="n subj"))
+    for relation in ("n subj", "nsubj|obj"):
+        with pytest.raises(HeadspanError, match=r"without spaces or \|"):
+            work.do(SetRelation(1, word=4, relation=relation))
+    for column in ("upos", "xpos"):
+        with pytest.raises(HeadspanError, match="the tag is 'NO UN'; expected one without spaces"):
+            work.do(SetColumn(1, word=4, column=column, value="NO UN"))
+    work.do(SetColumn(1, word=4, column="lemmas", value="old man"))
 
 
 def test_words_are_split_and_all_numbers_follow(session: Opened) -> None:
@@ -392,6 +397,14 @@ def test_what_cannot_be_is_refused_and_changes_nothing(session: Opened) -> None:
     assert work.sentences == before
     assert work.revision == 0
     assert not work.can_undo
+
+
+def test_a_block_of_comments_cannot_be_changed(session: Opened) -> None:
+    work = session(RICH + "# only a comment\n\n", name="rich.conllu")
+    for operation in (ConfirmSentence(2), Reparse(2), JoinSentences(1)):
+        with pytest.raises(HeadspanError, match="sentence 2 is a block of comments"):
+            work.do(operation)
+    assert work.revision == 0
 
 
 def plain(heads: tuple[int, ...], **columns: list[str]) -> Sentence:

@@ -1,7 +1,8 @@
 """A better model from confirmed sentences, in the background."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -9,13 +10,16 @@ import pytest
 
 import headspan
 from headspan import conllu
-from headspan.annotate import ConfirmSentence, Session, SetRelation
+from headspan.annotate import ConfirmSentence, Session, SetRelation, fine_tuning
 from headspan.annotate.fine_tuning import fine_tune, improve
 from headspan.annotate.retraining import Retraining
 from headspan.conllu import Sentence
 from headspan.model.folder import find_model
+from headspan.model.parse_result import Parse
+from headspan.model.parser import Parser
 from headspan.plumbing.errors import HeadspanError
 from headspan.render.curve import curve_svg
+from headspan.scoring import Evaluation, score
 
 WORDS = "Dogs bark at cats .".split()
 ODD = Sentence.from_words(
@@ -32,6 +36,26 @@ def test_a_parser_learns_what_is_confirmed_and_only_what_it_can() -> None:
     assert improve(parser, [ODD, foreign] * 10)
     assert parser.parse_words(WORDS).heads == ODD.heads
     assert not improve(parser, [ODD] * 5)  # it cannot become better
+
+
+@pytest.mark.parametrize("count", [1, 2, 4, 5, 6, 11])
+def test_no_sentence_is_both_trained_on_and_held_out(
+    count: int, fast: Parser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sentences = [replace(ODD, comments=(f"# sent_id = {k}",)) for k in range(count)]
+    trained, held_out = list[Sentence](), set[str | None]()
+
+    def scored(gold: Sequence[Sentence], system: Sequence[Parse]) -> Evaluation:
+        held_out.update(sentence.sent_id for sentence in gold)
+        return score(gold, system)
+
+    monkeypatch.setattr(fine_tuning, "score", scored)
+    monkeypatch.setattr(fine_tuning, "fine_tune", lambda _, own: trained.extend(own))
+    assert not improve(fast, sentences)
+    own = {sentence.sent_id for sentence in trained}
+    assert not own & held_out
+    assert len(own) + len(held_out) == (count if count > 1 else 0)
+    assert bool(own) == bool(held_out) == (count > 1)
 
 
 def test_a_session_goes_on_with_the_better_model(session: Callable[..., Session]) -> None:

@@ -22,8 +22,9 @@ from headspan.annotate import (
     SetRelation,
     SplitSentence,
     SplitWord,
+    journal,
+    validation,
 )
-from headspan.annotate import journal
 from headspan.annotate.agreement import OtherAnnotator, agreement, cohens_kappa
 from headspan.annotate.annotation import StaleError
 from headspan.annotate.journal import Journal
@@ -364,6 +365,11 @@ def test_agreement_with_a_second_annotator(session: Opened, tmp_path: Path) -> N
     theirs = work.view(1).other
     assert theirs is not None
     assert theirs.heads[9] == 3
+    assert work.agreement() is found  # it is computed once per revision
+    work.do(SetHead(1, word=10, head=3))
+    again = work.agreement()
+    assert again is not None
+    assert again.uas == 1
 
 
 def test_kappa_is_that_of_the_definition() -> None:
@@ -441,6 +447,24 @@ def test_the_official_validator_runs_as_a_program() -> None:
     good = next(iter(conllu.parse(RICH)))
     lines = official([replace(good, upos=("NAME", *good.upos[1:]))], "ud")
     assert any("NAME" in line for line in lines)
+
+
+def test_the_official_validator_reads_utf_8_in_any_locale(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("udtools")
+    for name, value in (("LC_ALL", "C"), ("PYTHONUTF8", "0"), ("PYTHONCOERCECLOCALE", "0")):
+        monkeypatch.setenv(name, value)
+    good = next(iter(conllu.parse(RICH)))
+    lines = official([replace(good, upos=("NÄME", *good.upos[1:]))], "ud")
+    assert any("NÄME" in line for line in lines)
+
+
+def test_an_official_validator_that_takes_too_long_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("udtools")
+    monkeypatch.setattr(validation, "_SECONDS", 0.01)
+    with pytest.raises(HeadspanError, match=r"udtools has not finished within 0\.01 seconds"):
+        official(list(conllu.parse(RICH)), "ud")
 
 
 def test_a_sentence_that_is_too_long_can_be_read_and_divided(session: Opened) -> None:

@@ -1,6 +1,8 @@
 """A file on the page: the requests of an annotator."""
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ import headspan
 from headspan import conllu
 from headspan.annotate import Session
 from headspan.model.parser import Parser
+from headspan.serve import annotating as serve_annotating
 from headspan.serve import create_app
 
 TOKEN = "secret"
@@ -132,6 +135,50 @@ def test_everything_is_written_when_the_service_stops(tmp_path: Path, fast: Pars
         assert "data-annotates" in client.get("/").text
     assert "# confirmed_by = anna" in (tmp_path / "in.annotated.conllu").read_text()
     assert not (tmp_path / "in.annotated.conllu.journal").exists()
+
+
+def test_nobody_waits_for_the_validator(
+    annotator: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began, may_end = threading.Event(), threading.Event()
+
+    def slow(*_: object) -> list[str]:
+        began.set()
+        assert may_end.wait(60)
+        return ["fine"]
+
+    monkeypatch.setattr(serve_annotating, "official", slow)
+    with ThreadPoolExecutor(2) as pool:
+        validated = pool.submit(post, annotator, "validate", number=1)
+        try:
+            assert began.wait(60)
+            shown = pool.submit(post, annotator, "sentence", number=1)
+            assert shown.result(30)["number"] == 1
+        finally:
+            may_end.set()
+        assert validated.result(60) == {"lines": ["fine"]}
+
+
+def test_saving_goes_on_after_any_error(
+    tmp_path: Path, fast: Parser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serve_annotating, "_SAVED_EVERY", 0.01)
+    (tmp_path / "in.txt").write_text(TEXT)
+    session = Session.open(tmp_path / "in.txt", fast, annotator="anna")
+    annotating = serve_annotating.Annotating(session)
+    problems: list[str] = []
+
+    def failing() -> None:
+        problems.append(annotating.problem)
+        if len(problems) == 1:
+            raise RuntimeError("the disk is on fire")
+        annotating._stopping.set()
+
+    monkeypatch.setattr(session, "save", failing)
+    annotating._saving()
+    assert problems == ["", "not saved: RuntimeError: the disk is on fire"]
+    assert annotating.problem == ""
+    session.abandon()
 
 
 def test_a_service_without_a_file_has_no_such_routes(client: TestClient) -> None:

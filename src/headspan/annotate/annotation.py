@@ -111,6 +111,7 @@ class Session:
         self._done: list[Change] = []
         self._undone: list[Change] = []
         self._revision = 0
+        self._agreement: tuple[int, Agreement] | None = None  # and its revision
         self._unsaved = False
         self._stamp = self._file_stamp()
         self._first: dict[str | int, Sentence] = {}
@@ -261,7 +262,12 @@ class Session:
 
     def agreement(self) -> Agreement | None:
         """How far the file agrees with the second annotator's, if there is one."""
-        return agreement(self.sentences, self.other) if self.other else None
+        if self.other is None:
+            return None
+        with self._lock:
+            if self._agreement is None or self._agreement[0] != self._revision:
+                self._agreement = self._revision, agreement(self.sentences, self.other)
+            return self._agreement[1]
 
     def confirmed_sentences(self) -> list[Sentence]:
         """The sentences that are confirmed, to learn from."""
@@ -303,6 +309,11 @@ class Session:
                     f"the file has {len(self._entries)}"
                 )
             before = tuple(entry.sentence for entry in taken)
+            for number, sentence in enumerate(before, operation.sentence):
+                if not len(sentence):
+                    raise HeadspanError(
+                        f"sentence {number} is a block of comments; expected one with words"
+                    )
             after = tuple(operation.apply(before, self._desk))
             change = Change(operation.sentence, before, after, operation.name)
             self._record(_as_table(change))

@@ -105,10 +105,14 @@ def _known(chosen: TrainingSet, parser: Parser) -> TrainingSet:
 def improve(parser: Parser, sentences: Sequence[Sentence]) -> bool:
     """Fine-tune a parser on most sentences; returns whether its LAS on the others has grown.
 
-    If not, it is a worse parser than before, and not to be used. Raises HeadspanError.
+    If not, it is a worse parser than before, and not to be used. A single sentence cannot show
+    whether it has grown, and is not trained on. Raises HeadspanError.
     """
-    kept = sentences[_HELD_OUT - 1 :: _HELD_OUT] or sentences[-1:]
-    rest = [s for k, s in enumerate(sentences, 1) if k % _HELD_OUT] or list(sentences)
+    if len(sentences) < 2:
+        return False
+    every = min(_HELD_OUT, len(sentences))
+    kept = sentences[every - 1 :: every]
+    rest = [s for k, s in enumerate(sentences, 1) if k % every]
     before = score(kept, parser.parse(kept))["las"].f1
     fine_tune(parser, rest)
     return score(kept, parser.parse(kept))["las"].f1 > before

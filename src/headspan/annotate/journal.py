@@ -1,9 +1,10 @@
 """Journal: every change of a session, on the disk before it is shown as saved.
 
-It lies beside the output, or the file that the output is a link to, as `OUTPUT.journal`. Its first line names the file that it starts from, by
-checksum. Then there is one line per change, and one per time the output is about to be written.
-After a crash, the changes that the output does not have yet are made again. The process that writes
-it holds a lock on it, so that no other one works on the same output.
+It lies beside the output, or the file that the output is a link to, as `OUTPUT.journal`. Its first
+line names the file that it starts from, by checksum. Then there is one line per change, and one per
+time the output is about to be written. After a crash, the changes that the output does not have yet
+are made again. The process that writes it holds a lock on it, so that no other one works on the
+same output.
 """
 
 from __future__ import annotations

@@ -98,6 +98,8 @@ class SetColumn(Operation):
         value = checked_value(self.value) if self.value.strip() else "_"
         if self.column == "feats":
             value = sorted_features(value)
+        elif self.column != "lemmas" and " " in value:
+            raise HeadspanError(f"the tag is {shown(value)}; expected one without spaces")
         old = getattr(opened, self.column)
         changed = opened.with_tags(
             **{self.column: (*old[: self.word - 1], value, *old[self.word :])}
@@ -354,8 +356,8 @@ def sorted_features(value: str) -> str:
 
 def _with_relation(sentence: Sentence, word: int, relation: str, annotator: str) -> Sentence:
     name = checked_value(relation)
-    if " " in name:
-        raise HeadspanError(f"the relation is {shown(name)}; expected one without spaces")
+    if " " in name or "|" in name:
+        raise HeadspanError(f"the relation is {shown(name)}; expected one without spaces or |")
     deprels = (*sentence.deprels[: word - 1], name, *sentence.deprels[word:])
     changed = sentence.with_parse(sentence.heads, deprels)
     return with_mark(with_mark(changed, word, HEAD, annotator), word, RELATION, annotator)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from headspan import conllu
 from headspan.conllu import NO_HEAD, Sentence
 from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.files import reason
 from headspan.tree import TreeError, check_tree
 from headspan.treebank_conventions import base_relation, is_root_relation
 
@@ -154,9 +155,15 @@ def official(sentences: Sequence[Sentence], language: str) -> list[str]:
             "validating with udtools needs udtools, which is not installed: "
             "pip install 'headspan[eval]'"
         )
-    done = subprocess.run(  # noqa: S603 (nothing in it comes from a file)
-        [sys.executable, "-m", "udtools.cli", "--max-err", "0", "--lang", language],
-        input=conllu.to_text(sentences), capture_output=True, text=True, timeout=_SECONDS,
-        check=False,
-    )  # fmt: skip
+    try:
+        done = subprocess.run(  # noqa: S603 (nothing in it comes from a file)
+            [sys.executable, "-X", "utf8", "-m", "udtools.cli", "--max-err", "0",
+             "--lang", language],
+            input=conllu.to_text(sentences), capture_output=True, encoding="utf-8",
+            errors="replace", timeout=_SECONDS, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise HeadspanError(f"udtools has not finished within {_SECONDS} seconds") from None
+    except OSError as error:
+        raise HeadspanError(f"udtools cannot be run: {reason(error)}") from error
     return [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]

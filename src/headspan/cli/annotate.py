@@ -6,6 +6,7 @@ import getpass
 import re
 import secrets
 import sys
+import threading
 import webbrowser
 from pathlib import Path
 from typing import Annotated
@@ -107,7 +108,8 @@ def annotate(
         page = f"{address}#token={token}"
         print(f"headspan annotates {file} at {page}", flush=True)
         if browser:
-            webbrowser.open(page)
+            # The service does not wait for a browser that is slow to start.
+            threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
 
     try:
         retraining = Retraining(session, find_model(model), retrain) if retrain else None

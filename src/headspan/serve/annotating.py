@@ -88,7 +88,7 @@ class NumberRequest(Strict):
 
 
 class Annotating:
-    """A session behind routes. One thread at a time works on it."""
+    """A session behind routes. One thread at a time works on it, and one may validate."""
 
     def __init__(self, session: Session, retraining: Retraining | None = None) -> None:
         self.session = session
@@ -121,6 +121,7 @@ class Annotating:
     def start(self) -> None:
         """Start saving, and looking at sentences."""
         self._limiter = CapacityLimiter(1)
+        self._validating = CapacityLimiter(1)
         for thread in self._threads:
             thread.start()
 
@@ -203,7 +204,7 @@ class Annotating:
             language = self.session.assistant.parser.language or "ud"
             return {"lines": official([view.sentence], language)}
 
-        return _answer(await self._do(validated))
+        return _answer(await self._do(validated, self._validating))  # others do not wait for it
 
     def _shown(self, number: int, how: ShownAs) -> dict[str, Any]:
         return sentence_answer(
@@ -211,9 +212,11 @@ class Annotating:
             spans=how.spans,
         )  # fmt: skip
 
-    async def _do(self, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    async def _do(
+        self, work: Callable[[], dict[str, Any]], limiter: CapacityLimiter | None = None
+    ) -> dict[str, Any]:
         try:
-            return await run_sync(work, limiter=self._limiter)
+            return await run_sync(work, limiter=limiter or self._limiter)
         except StaleError as error:
             raise RefusalError(Refusal.STALE, str(error)) from None
         except HeadspanError as error:
@@ -227,6 +230,8 @@ class Annotating:
                 self.problem = ""
             except HeadspanError as error:
                 self.problem = str(error)
+            except Exception as error:  # the thread lives on, and the annotator is told
+                self.problem = f"not saved: {type(error).__name__}: {error}"
 
     def _training(self) -> None:
         """Train the model whenever enough sentences are confirmed."""
