@@ -1,9 +1,14 @@
 """A file on the page: the requests of an annotator."""
 
 import threading
+<<<<<<< HEAD
 from collections.abc import Iterator
+=======
+from collections.abc import Callable, Iterator
+>>>>>>> annotate
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import Queue
 
 import pytest
 from fastapi.testclient import TestClient
@@ -11,6 +16,7 @@ from fastapi.testclient import TestClient
 import headspan
 from headspan import conllu
 from headspan.annotate import Session
+from headspan.cli.annotate import annotate
 from headspan.model.parser import Parser
 from headspan.serve import annotating as serve_annotating
 from headspan.serve import create_app
@@ -181,6 +187,30 @@ def test_saving_goes_on_after_any_error(
     session.abandon()
 
 
+<<<<<<< HEAD
+=======
+def test_the_service_does_not_wait_for_the_browser(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: Queue[tuple[str, threading.Thread]] = Queue()
+
+    def run(_: object, *, ready: Callable[[str], None], **__: object) -> bool:
+        ready("http://127.0.0.1:8000/")
+        return True
+
+    monkeypatch.setattr("headspan.serve.run", run)
+    monkeypatch.setattr(
+        "webbrowser.open", lambda page: opened.put((page, threading.current_thread()))
+    )
+    (tmp_path / "in.txt").write_text(TEXT)
+    annotate(str(tmp_path / "in.txt"), model="en-fast", annotator="anna")
+    page, thread = opened.get(timeout=60)
+    assert page.startswith("http://127.0.0.1:8000/#token=")
+    assert thread is not threading.current_thread()
+    assert thread.daemon
+
+
+>>>>>>> annotate
 def test_a_service_without_a_file_has_no_such_routes(client: TestClient) -> None:
     assert client.post("/annotate/state", json={}).status_code == 404
     assert "data-annotates" not in client.get("/").text
