@@ -1,11 +1,7 @@
 """A file on the page: the requests of an annotator."""
 
 import threading
-<<<<<<< HEAD
-from collections.abc import Iterator
-=======
 from collections.abc import Callable, Iterator
->>>>>>> annotate
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import Queue
@@ -187,8 +183,6 @@ def test_saving_goes_on_after_any_error(
     session.abandon()
 
 
-<<<<<<< HEAD
-=======
 def test_the_service_does_not_wait_for_the_browser(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,7 +204,6 @@ def test_the_service_does_not_wait_for_the_browser(
     assert thread.daemon
 
 
->>>>>>> annotate
 def test_a_service_without_a_file_has_no_such_routes(client: TestClient) -> None:
     assert client.post("/annotate/state", json={}).status_code == 404
     assert "data-annotates" not in client.get("/").text
