@@ -124,7 +124,11 @@ def train_segmenter(
     )
     units = Vocabulary.count(_units(clean, characters), min_count=settings.min_count)
     frequent = len(units)
-    vectors = vectors or {}
+    vectors = {
+        word: vector
+        for word, vector in (vectors or {}).items()
+        if all(c in characters.vocabulary for c in word)  # words of its own language and script
+    }
     units = Vocabulary([*units.names, *(word for word in vectors if word not in units)])
     spaced = sorted({pair for passage in clean for pair in _around_spaces(passage)})
     with torch.random.fork_rng(devices=[]):
