@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, get_args, get_type_hints
@@ -33,7 +34,7 @@ _LONGEST = 1000  # characters of a value
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(ABC):
     """A change of one sentence, or of as many as `takes` from that one on."""
 
     name: ClassVar[str]
@@ -41,9 +42,9 @@ class Operation:
     sentence: int
     """Its number, from 1."""
 
+    @abstractmethod
     def apply(self, sentences: Sequence[Sentence], desk: Desk) -> list[Sentence]:
         """The sentences that take the place of those that it takes; raises HeadspanError."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
