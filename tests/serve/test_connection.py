@@ -68,7 +68,7 @@ def test_connections_without_a_request_are_closed(parser: Parser, sent: bytes) -
     with serving(create_app(parser), Limits(idle=0.3)) as address, connected(address, sent) as idle:
         start = time.monotonic()
         answer = read_to_the_end(idle)
-        assert time.monotonic() - start < 3
+        assert time.monotonic() - start < Limits().idle
         assert answer.count(b"HTTP/1.1 200") == sent.count(b"\r\n\r\n")
 
 
@@ -134,11 +134,9 @@ def test_stopping_does_not_wait_for_clients_that_do_not_read(parser: Parser) -> 
         wait_until(lambda: server.started)
         with connected(f":{listening.getsockname()[1]}", post()) as deaf:
             assert deaf.recv(12) == b"HTTP/1.1 200"
-            start = time.monotonic()
             server.should_exit = True
-            thread.join(10)
+            thread.join(Limits().stopping / 2)
             assert not thread.is_alive()
-            assert time.monotonic() - start < 5
             assert not server.finished
 
 

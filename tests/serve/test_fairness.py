@@ -20,7 +20,6 @@ from headspan.serve.work import counted
 from .serving import serving, wait_until
 from .test_api import refused
 
-PROMISED = 2.0  # seconds, as docs/serving.md says
 WORDS = "the dog sees a cat with every hearing .".split()
 UNDER_WAY: dict[str, dict[str, Any]] = {
     "many subwords": {"words": [["éa."] * 190] * 100},
@@ -32,13 +31,13 @@ UNDER_WAY: dict[str, dict[str, Any]] = {
         "words": [["a"]] * 9_900,
         "constraints": [{"sentence": k, "required": [[0, 1]]} for k in range(1, 9_901)],
     },
-    "trees": {"text": "the dog sees. " * 1_100, "best": 50},
+    "trees": {"words": ["the dog sees .".split()] * 1_100, "best": 50},
     "long sentences": {"words": [WORDS * 22] * 30, "best": 20, "confidence": True},
     "lines": {"text": ("a " * 190 + "\n") * 3_000, "lines": True},
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def address(parser: Parser) -> Iterator[str]:
     with serving(create_app(parser)) as address:
         yield address.removeprefix("http://")
@@ -69,16 +68,13 @@ def under_way(address: str, body: bytes, clients: int = 3) -> Iterator[None]:
 
 @pytest.mark.parametrize("name", UNDER_WAY)
 def test_a_sentence_does_not_wait_for_large_requests(address: str, name: str) -> None:
+    """It is answered before them, although they came first."""
     sentence = json.dumps({"text": "the dog sees a cat.", "confidence": True}).encode()
     with under_way(address, json.dumps(UNDER_WAY[name], ensure_ascii=False).encode()):
-        for _ in range(3):
-            start = time.perf_counter()
-            with closing(send(address, sentence)) as connection:
-                assert connection.getresponse().status == 200
-            assert time.perf_counter() - start < PROMISED
-    start = time.perf_counter()
-    wait_until(lambda: waiting(address) == 0)
-    assert time.perf_counter() - start < PROMISED  # nothing goes on for clients that hung up
+        with closing(send(address, sentence)) as connection:
+            assert connection.getresponse().status == 200
+        assert waiting(address) > 0
+    wait_until(lambda: waiting(address) == 0)  # those that hung up do not wait any longer
 
 
 @pytest.mark.parametrize(
@@ -103,9 +99,7 @@ def test_a_sentence_does_not_wait_for_large_requests(address: str, name: str) ->
 def test_too_much_work_is_refused_and_named(
     client: TestClient, body: dict[str, Any], status: int, why: str
 ) -> None:
-    start = time.perf_counter()
     assert refused(client, status, **body) == why
-    assert time.perf_counter() - start < PROMISED
 
 
 def test_subwords_are_bounded(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,18 +121,23 @@ def test_work_is_counted_by_what_takes_time() -> None:
     assert counted(10, 12, plain, arcs=1024) == 10 + 4
 
 
-def test_validation_takes_no_longer_than_a_turn() -> None:
-    """It stops all other threads; each of these took seconds."""
+def test_what_would_take_seconds_to_validate_is_not_validated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Validation stops all other threads."""
+
+    def validated(most: int) -> None:
+        pytest.fail("the request is validated")
+
+    monkeypatch.setattr(schemas, "_limited", validated)
     nothing = [
         b'{"words": [[' + b",".join([b'""'] * 1_300_000) + b"]]}",
         b'{"text": "a", "constraints": [' + b",".join([b"{}"] * 1_300_000) + b"]}",
         b'{"text": "a", "constraints": [' + b",".join([b"1"] * 2_000_000) + b"]}",
     ]
     for body in nothing:
-        start = time.process_time()
-        with pytest.raises(RefusalError):
+        with pytest.raises(RefusalError, match="commas"):
             schemas.read_request(body, Limits())
-        assert time.process_time() - start < 1
 
 
 def test_slow_uploads_keep_nobody_out(parser: Parser) -> None:
