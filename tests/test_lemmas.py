@@ -158,6 +158,48 @@ def test_without_tags_the_dictionary_goes_by_form() -> None:
     assert lemmatizer.lemmas(["Mice"], ["NOUN"], ["a0-0+0:"]) == ["mouse"]
 
 
+LEXICON = {
+    "VERB": {
+        "changed": "change", "managed": "manage", "raged": "rage", "bagged": "bag", "stages": "stage",
+        "spotted": "spot", "waited": "wait", "visited": "visit", "rioted": "riot", "fined": "fine",
+    },
+    "NOUN": {"wages": "wage", "speculation": "speculation", "alarms": "alarm"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("form", "tag", "script", "lemma"),
+    [
+        ("staged", "VERB", "l0-2+0:", "stage"),  # not stag: a known lemma of this tag
+        ("Staged", "VERB", "a0-2+0:", "Stage"),  # that lemma is not known, but the change is usual
+        ("waged", "VERB", "l0-2+0:", "wage"),  # a known lemma of another tag
+        ("caged", "VERB", "l0-2+0:", "cage"),  # no known lemma: the change is usual
+        ("gagged", "VERB", "l0-3+0:", "gag"),  # not known either, but words with this ending do so
+        ("riveted", "VERB", "l0-1+0:", "rivet"),
+        ("fined", "VERB", "l0-2+0:", "fine"),  # in the dictionary
+        ("staged", "ADJ", "l0-2+0:", "stag"),  # nothing is known about adjectives
+        ("sang", "VERB", "l0-3+0:ing", "sing"),  # nor about this ending
+        ("be", "VERB", "=am", "am"),
+        ("alarm", "NOUN", "l0-0+0:", "alarm"),  # an end that stays is not doubted
+    ],
+)
+def test_an_unknown_word_gets_a_lemma_that_exists(
+    form: str, tag: str, script: str, lemma: str
+) -> None:
+    lemmatizer = Lemmatizer(["l0-1+0:", "l0-2+0:", "l0-3+0:", "l0-0+0:"], LEXICON)
+    assert lemmatizer.lemmas([form], [tag], [script]) == [lemma]
+
+
+@given(
+    ALIKE,
+    st.sampled_from([*LEXICON, "X"]),
+    st.from_regex(r"[lacu]0-[0-3]\+0:[a-e]?", fullmatch=True),
+)
+def test_no_word_is_left_without_a_lemma(form: str, tag: str, script: str) -> None:
+    [lemma] = Lemmatizer([script], LEXICON).lemmas([form or "_"], [tag], [script])
+    assert lemma
+
+
 def test_a_dictionary_and_a_cache_stay_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("headspan.lemmas._MOST_LEARNED", 2)
     monkeypatch.setattr("headspan.lemmas._CACHED", 3)
@@ -324,7 +366,7 @@ def test_scripts_that_cannot_have_been_learned_are_refused(
     data = json.loads((folder / "vocabularies.json").read_text(encoding="utf-8"))
     data["tags"]["lemmas"][0] = text
     change(folder, "vocabularies.json", data)
-    with pytest.raises(HeadspanError, match=r"which is no script|which no file can hold"):
+    with pytest.raises(HeadspanError, match=r"which is not a script|which no file can hold"):
         Parser.load(folder)
 
 

@@ -280,7 +280,7 @@ def test_bad_json_is_refused(folder: Path, whole: Path, text: str) -> None:
         ("segmenter.json", ["sizes", "width"], 10**9, "sizes"),
         ("segmenter.json", ["multiwords", "seen"], {"a": ["b\n", "c"]}, "multiword"),
         ("segmenter.json", ["spaced"], [["Lu"]], "pairs"),
-        ("vocabularies.json", ["tags", "lemmas"], ["l0-0+0:", "l0-0+9:", "=be"], "is no script"),
+        ("vocabularies.json", ["tags", "lemmas"], ["l0-0+0:", "l0-0+9:", "=be"], "is not a script"),
         ("vocabularies.json", ["tags", "lemmas"], ["l0-0+0:", "=\ud800", "=be"], "no file can hold"),
         ("vocabularies.json", ["tags", "lemmas"], ["l0-0+0:"] * 3, "a name twice"),
         ("vocabularies.json", ["tags", "lemmas"], ["=be"], "has the shape"),

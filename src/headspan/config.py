@@ -103,6 +103,9 @@ class TaggerConfig:
     columns: tuple[PredictedColumn, ...] = ()
     """Lemmas are predicted as scripts that turn forms into them."""
     size: int = 256
+    layer: int = 0
+    """The layer of the BiLSTM whose outputs it reads; 0 for the vectors of words, which know of the
+    sentence only if there is an encoder."""
     as_input: bool = True
     """The parser sees the predicted tags, as embeddings of size `embeddings.tags`."""
     weight: float = 0.2
@@ -141,6 +144,9 @@ class ModelConfig:
 class TrainingConfig:
     """The optimiser and its schedule."""
 
+    start: str = ""
+    """A model to go on from, by name or folder: its weights and the names that it knows are kept,
+    and its network must be the one configured. By default, everything above an encoder is new."""
     epochs: int = 10
     silver_epochs: int = 1
     """The first epochs, each of which sees an equal share of the silver sentences."""

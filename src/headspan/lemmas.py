@@ -6,7 +6,8 @@ new characters in front, y behind). A script `=be` gives the lemma whatever the 
 script does not fit a form, the form in the script's case is the lemma.
 
 Scripts are learned from a treebank. Besides, a dictionary has the words that training saw with one
-lemma only.
+lemma only. It also shows which lemmas there are, and how words with a certain ending change: for a
+word that it does not have, a script that makes no known lemma gives way to one that does.
 """
 
 from __future__ import annotations
@@ -28,8 +29,12 @@ _MIN_COUNT = 3  # words that need a script for it to be learned
 _MOST_LEARNED = 20_000  # entries of a dictionary; there is less to gain from rarer words
 _MOST_READ = 1 << 20
 _CACHED = 1 << 15  # words whose lemmas are kept
+_ENDINGS = (5, 4, 3)  # characters, the longest of which a dictionary has words tells most
+_FEW = 3  # words with an ending that tell enough
+_USUAL = 0.1  # the least share of words with an ending for a change to be usual there
 _COMPARED = 300  # characters; of longer words, only the beginnings are compared
 _PROPER = "PROPN"
+_ANY = ""  # any tag
 _WHOLE = "="
 _SCRIPT = re.compile(r"([lacu])(0|[1-9]\d{0,2})-(0|[1-9]\d{0,2})\+(0|[1-9]\d{0,2}):", re.ASCII)
 _MOST_CUT = 999  # characters, as in the expression
@@ -156,6 +161,9 @@ class Lemmatizer:
         self._untagged = set(dictionary) == {NO_LEMMA}
         self._cache: dict[tuple[str, str, str], str] = {}
         self._ranks: dict[tuple[str, str], int] = {}
+        self._lemmas: dict[str, frozenset[str]] = {}
+        self._words: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        self._counted: dict[tuple[str, str], Counter[tuple[int, str]]] = {}
 
     @classmethod
     def learn(cls, words: Iterable[tuple[str, str, str]]) -> tuple[list[str], Lemmatizer]:
@@ -198,8 +206,71 @@ class Lemmatizer:
         return found
 
     def _lemma(self, form: str, upos: str, script: str) -> str:
-        entries = self.dictionary.get(NO_LEMMA if self._untagged else upos, {})
-        return entries.get(form.lower()) or apply(script, form)
+        tag = NO_LEMMA if self._untagged else upos
+        entry = self.dictionary.get(tag, {}).get(form.lower())
+        return entry or self._sensible(script, form, tag)
+
+    def _sensible(self, script: str, form: str, tag: str) -> str:
+        """What a word that the dictionary does not have becomes, by this script or a usual one.
+
+        A script that replaces the end of the word should make a lemma that is known, with this tag
+        or else with another. If neither it nor a change that is usual for the ending does, it
+        should be one that words with this ending have. *Staged* becomes *stage*, not *stag*.
+        """
+        lemma = apply(script, form)
+        edit = None if script.startswith(_WHOLE) else _read(script)
+        if edit is None or not edit.back:
+            return lemma
+        if not self._lemmas:
+            self._index()
+        of_tag = self._lemmas.get(tag, frozenset())
+        if lemma in of_tag:
+            return lemma
+        changes = self._changes(tag, form.lower())
+        least = _USUAL * changes.total()
+        usual = [
+            apply(str(edit._replace(back=back, suffix=suffix)), form)
+            for (back, suffix), count in changes.most_common()
+            if count >= least
+        ]
+        for known in (of_tag, self._lemmas[_ANY]):
+            for candidate in (lemma, *usual):
+                if candidate in known:
+                    return candidate
+        return lemma if (edit.back, edit.suffix) in changes or not usual else usual[0]
+
+    def _index(self) -> None:
+        """List the dictionary's lemmas, and its words by their endings."""
+        shortest = min(_ENDINGS)
+        for tag, entries in self.dictionary.items():
+            self._lemmas[tag] = frozenset(entries.values())
+            for form, lemma in entries.items():
+                if len(form) > shortest:
+                    self._words.setdefault((tag, form[-shortest:]), []).append((form, lemma))
+        self._lemmas[_ANY] = frozenset[str]().union(*self._lemmas.values())
+
+    def _changes(self, tag: str, form: str) -> Counter[tuple[int, str]]:
+        """How known words that end like a form change at the end.
+
+        That is, how many characters they lose, and which they get instead.
+        """
+        found = Counter[tuple[int, str]]()
+        for size in _ENDINGS:
+            if len(form) > size:
+                found = self._changes_of(tag, form[-size:])
+                if found.total() >= _FEW:
+                    break
+        return found
+
+    def _changes_of(self, tag: str, ending: str) -> Counter[tuple[int, str]]:
+        found = self._counted.get((tag, ending))
+        if found is None:
+            found = self._counted[tag, ending] = Counter()
+            for form, lemma in self._words.get((tag, ending[-min(_ENDINGS) :]), []):
+                same = _common_start(form, lemma.lower())
+                if same and len(form) > len(ending) and form.endswith(ending):
+                    found[len(form) - same, lemma[same:]] += 1
+        return found
 
     def to_json(self) -> dict[str, Any]:
         return {"dictionary": self.dictionary}
@@ -209,7 +280,7 @@ class Lemmatizer:
         """Read the result of `to_json`. Raises HeadspanError for anything else."""
         for text in scripts:
             if not is_script(text):
-                raise HeadspanError(f"lemmas has {shown(text)}, which is no script")
+                raise HeadspanError(f"lemmas has {shown(text)}, which is not a script")
         dictionary = data.get("dictionary") if isinstance(data, dict) and len(data) == 1 else None
         if not isinstance(dictionary, dict) or not all(
             isinstance(entries, dict) for entries in dictionary.values()
@@ -253,8 +324,7 @@ def _edits(form: str, lemma: str) -> list[_Edit]:
 def _longest_common(one: str, other: str) -> tuple[int, list[tuple[int, int]]]:
     """The length of the longest common substring, and its places in both; none if it is empty."""
     if one == other or max(len(one), len(other)) > _COMPARED:
-        same = (a == b for a, b in zip(one, other, strict=False))
-        return sum(takewhile(bool, same)), [(0, 0)]
+        return _common_start(one, other), [(0, 0)]
     longest, places = 0, list[tuple[int, int]]()
     before = [0] * (len(other) + 1)
     for i, character in enumerate(one, 1):
@@ -268,6 +338,11 @@ def _longest_common(one: str, other: str) -> tuple[int, list[tuple[int, int]]]:
                     places.append((i - size, j - size))
         before = row
     return longest, places
+
+
+def _common_start(one: str, other: str) -> int:
+    """The number of characters that two words have in common before they differ."""
+    return sum(takewhile(bool, (a == b for a, b in zip(one, other, strict=False))))
 
 
 @lru_cache(maxsize=4096)

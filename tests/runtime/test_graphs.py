@@ -42,6 +42,14 @@ CASES: dict[str, ModelConfig] = {
     "tags that the parser does not see": ModelConfig(
         structure="split", embeddings=WORDS, tagger=TaggerConfig(columns=("upos",), size=7), **SMALL
     ),
+    "tags from inside the BiLSTM": ModelConfig(
+        structure="split", embeddings=WORDS, **{**SMALL, "lstm_layers": 2},
+        tagger=TaggerConfig(columns=("upos", "feats"), size=7, layer=1, as_input=False),
+    ),
+    "tags from the last layer": ModelConfig(
+        structure="split", embeddings=WORDS, **SMALL,
+        tagger=TaggerConfig(columns=("upos",), size=7, layer=1, as_input=False),
+    ),
     "crossing arcs": ModelConfig(structure="mst", embeddings=WORDS, **{**SMALL, "lstm_layers": 2}),
     "minimum risk": ModelConfig(structure="split", decoder="minimum-risk", embeddings=WORDS, **SMALL),
 }  # fmt: skip
@@ -223,6 +231,16 @@ def test_weights_must_fit() -> None:
         (
             replace(CASES["everything"], tagger=TaggerConfig(columns=("xpos",))),
             "xpos is either read or predicted",
+        ),
+        (
+            replace(
+                CASES["words"], tagger=TaggerConfig(columns=("upos",), layer=2, as_input=False)
+            ),
+            "tagger.layer is 2; expected 0 to 1",
+        ),
+        (
+            replace(CASES["words"], tagger=TaggerConfig(columns=("upos",), layer=1)),
+            "predicted tags only if model.tagger.layer is 0",
         ),
     ],
 )

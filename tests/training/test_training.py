@@ -76,6 +76,51 @@ def test_two_sentences_are_learned_by_heart_and_parsed_the_same_after_loading(
     assert Parser.load(tmp_path / "again").parse(words) == parser.parse(words)
 
 
+def test_training_goes_on_from_a_model(treebank: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+    encoder = EncoderConfig(name=str(tiny_encoder), layers="mix")
+    settings = config(
+        treebank, "two", model={"dropout": 0.0, "encoder": encoder},
+        training={"epochs": 40, "learning_rate": 1e-2, "encoder_learning_rate": 1e-3},
+    )  # fmt: skip
+    settings = replace(settings, data=replace(settings.data, dev=settings.data.train))
+    gold = list(conllu.read(treebank / "two.conllu"))
+    train(settings, tmp_path / "first").save(tmp_path / "small", small=True)
+
+    start = str(tmp_path / "small")
+    small_steps = replace(settings.training, start=start, epochs=2, learning_rate=1e-5)
+    unknown = gold[0].with_parse(gold[0].heads, ["new:relation"] * len(gold[0]))
+    conllu.write([*gold, unknown], tmp_path / "three.conllu")
+    data = replace(settings.data, train=str(tmp_path / "three.conllu"))
+    trainer = Trainer(replace(settings, data=data, training=small_steps), tmp_path / "second")
+    assert trainer.training_set.dropped == {"a relation that the model does not know": 1}
+    trainer.run()
+    parser = Parser.load(tmp_path / "second" / MODEL)
+    assert [s.plain() for s in parser.parse(gold)] == gold  # learned before
+    before, after = Parser.load(start).network.tensors(), parser.network.tensors()
+    assert any((before[name] != after[name]).any() for name in before)
+
+
+def test_training_goes_on_only_from_the_network_that_is_configured(
+    treebank: Path, tmp_path: Path
+) -> None:
+    settings = config(treebank, "two", training={"epochs": 1})
+    train(settings, tmp_path / "first")
+    start = str(tmp_path / "first" / MODEL)
+    larger = config(treebank, "two", model={"lstm_size": 24}, training={"start": start})
+    with pytest.raises(HeadspanError, match="first/model: is not a model of the network that is"):
+        Trainer(larger, tmp_path / "second")
+    gold = conllu.read(treebank / "two.conllu")
+    foreign = [s.with_parse(s.heads, ["new"] * len(s)) for s in gold]
+    conllu.write(foreign, tmp_path / "foreign.conllu")
+    other = config(treebank, training={"start": start})
+    other = replace(other, data=replace(other.data, train=str(tmp_path / "foreign.conllu")))
+    with pytest.raises(HeadspanError, match=r"foreign\.conllu: no sentence has only relations"):
+        Trainer(other, tmp_path / "third")
+    missing = config(treebank, training={"start": str(tmp_path / "nowhere")})
+    with pytest.raises(HeadspanError, match="nowhere"):
+        Trainer(missing, tmp_path / "fourth")
+
+
 @pytest.mark.parametrize("loss", ["local", "crf"])
 @pytest.mark.parametrize("structure", ["span", "arc", "joint", "sibling", "mean-field"])
 def test_other_losses_learn(treebank: Path, tmp_path: Path, structure: Any, loss: Any) -> None:

@@ -10,8 +10,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from headspan import conllu
 from headspan.conllu import Sentence
@@ -19,11 +17,7 @@ from headspan.model.parser import Parser
 from headspan.model.saving import with_torch
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.extras import needed_for
-from headspan.pseudoprojective import relation
 from headspan.scoring import score
-
-if TYPE_CHECKING:
-    from headspan.training.treebank import TrainingSet
 
 EPOCHS = 6
 """The number of times that each sentence is seen."""
@@ -54,7 +48,8 @@ def fine_tune(parser: Parser, sentences: Sequence[Sentence], *, seed: int = 0) -
 
     from headspan.training.treebank import TrainingSet, shuffled_batches
 
-    chosen = _known(TrainingSet.choose(sentences, parser.config.data), parser)
+    chosen = TrainingSet.choose(sentences, parser.config.data)
+    chosen = chosen.known_to(parser.vocabularies.labels)
     if not chosen.sentences:
         raise HeadspanError("no confirmed sentence has only relations that the model knows")
     torch.manual_seed(seed)
@@ -88,18 +83,6 @@ def fine_tune(parser: Parser, sentences: Sequence[Sentence], *, seed: int = 0) -
             torch.nn.utils.clip_grad_norm_(learned, _CLIP)
             optimizer.step()
     network.eval()
-
-
-def _known(chosen: TrainingSet, parser: Parser) -> TrainingSet:
-    """The sentences whose labels the model knows, if need be without what they encode."""
-    labels = parser.vocabularies.labels
-    sentences, spans = [], []
-    for sentence, own in zip(chosen.sentences, chosen.spans, strict=True):
-        names = [name if name in labels else relation(name) for name in sentence.deprels]
-        if all(name in labels for name in names):
-            sentences.append(sentence.with_parse(sentence.heads, names))
-            spans.append(own)
-    return replace(chosen, sentences=sentences, spans=spans)
 
 
 def improve(parser: Parser, sentences: Sequence[Sentence]) -> bool:

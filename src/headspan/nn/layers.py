@@ -66,11 +66,15 @@ class BiLSTM(nn.Module):
                 nn.init.zeros_(parameter)
         self.dropout = SharedDropout(dropout)
 
-    def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        """x: (B, N, D), lengths: (B,). Returns (B, N, 2·size), forward half first."""
+    def forward(self, x: Tensor, lengths: Tensor) -> list[Tensor]:
+        """The input and the outputs of each layer, (B, N, 2·size), forward half first.
+
+        x: (B, N, D), lengths: (B,).
+        """
+        states = [x]
         for ahead, back in zip(self.ahead, self.back, strict=True):
-            x = self.dropout(both_directions(ahead, back, x, lengths))
-        return x
+            states.append(self.dropout(both_directions(ahead, back, states[-1], lengths)))
+        return states
 
 
 def both_directions(ahead: nn.Module, back: nn.Module, x: Tensor, lengths: Tensor) -> Tensor:

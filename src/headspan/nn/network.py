@@ -95,7 +95,7 @@ class Network(nn.Module):
         self.tagger = None
         if model.tagger.columns:
             self.tagger = Tagger(
-                size,
+                2 * model.lstm_size if model.tagger.layer else size,
                 model.tagger.size,
                 sizes.tags,
                 embedding=model.embeddings.tags if model.tagger.as_input else 0,
@@ -113,13 +113,16 @@ class Network(nn.Module):
 
     def context(self, inputs: Inputs) -> tuple[Tensor, list[Tensor]]:
         """c_0 … c_{n+1}, (B, N+2, 2H), and the scores of tags."""
-        vectors = self.inputs(inputs)
+        vectors, layer = self.inputs(inputs), self.model.tagger.layer
         tags: list[Tensor] = []
-        if self.tagger is not None:
+        if self.tagger is not None and not layer:
             tags = self.tagger(vectors)
             if self.tagger.size:
                 vectors = torch.cat([vectors, self.tagger.embed(tags)], -1)
-        return self.lstm(vectors, torch.from_numpy(inputs.lengths) + 2), tags
+        states = self.lstm(vectors, torch.from_numpy(inputs.lengths) + 2)
+        if self.tagger is not None and layer:
+            tags = self.tagger(states[layer])
+        return states[-1], tags
 
     def loss(self, inputs: Inputs, gold: Gold) -> Loss:
         """The losses on the structure, on the gold arcs' relations and on tags."""

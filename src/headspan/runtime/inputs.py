@@ -81,6 +81,13 @@ def check_model(model: ModelConfig, sizes: VocabularySizes, has_encoder: bool) -
         raise HeadspanError("the model has no inputs: give it an encoder or embeddings")
     for column in set(model.tagger.columns) & set(e.columns):
         raise HeadspanError(f"the column {column} is either read or predicted, not both")
+    if model.tagger.columns and not 0 <= model.tagger.layer <= model.lstm_layers:
+        raise HeadspanError(
+            f"model.tagger.layer is {model.tagger.layer}; expected 0 to {model.lstm_layers}, the "
+            "number of layers"
+        )
+    if model.tagger.layer and model.tagger.as_input:
+        raise HeadspanError("the parser can see predicted tags only if model.tagger.layer is 0")
     if model.lstm_layers > _MOST_LAYERS:
         raise HeadspanError(
             f"model.lstm_layers is {model.lstm_layers}; expected {_MOST_LAYERS} at most"

@@ -66,13 +66,14 @@ def network_graph(
     layers = Layers(graph, weights, int8=int8)
     lengths = graph.input("lengths", "int64", "B")
     vectors, size = _word_vectors(layers, model, sizes, encoder, lengths)
-    if model.tagger.columns:
-        vectors, size = _tagged(layers, model, sizes, vectors, size)
     whole = graph.add("Add", lengths, graph.numbers(2))
-    for k in range(model.lstm_layers):
-        names = f"lstm.ahead.{k}", f"lstm.back.{k}"
-        vectors = layers.bilstm(vectors, whole, *names, size, model.lstm_size)
-        size = 2 * model.lstm_size
+    for k in range(model.lstm_layers + 1):
+        if k:
+            names = f"lstm.ahead.{k - 1}", f"lstm.back.{k - 1}"
+            vectors = layers.bilstm(vectors, whole, *names, size, model.lstm_size)
+            size = 2 * model.lstm_size
+        if model.tagger.columns and k == model.tagger.layer:
+            vectors, size = _tagged(layers, model, sizes, vectors, size)
     words, posts = layers.cut(vectors, 1, 0, -1), _fenceposts(layers, vectors, size)
     for piece in STRUCTURES[model.structure].pieces:
         name, first, second = _SIDES[piece.scorer]

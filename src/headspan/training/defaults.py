@@ -43,7 +43,12 @@ def default_settings(treebanks: Sequence[UdTreebank], *, encoder: str = "") -> d
             "lstm_size": 256 if words < _SMALL or encoder else 400,
             "score_size": 256,
             "label_size": 128,
-            "tagger": {"columns": _columns(corpora), "size": 256, "as_input": False},
+            "tagger": {
+                "columns": _columns(corpora),
+                "size": 256,
+                "layer": 0 if encoder else 1,  # without an encoder, words know of no other words
+                "as_input": False,
+            },
         },
         "training": {
             "batch_tokens": min(1000, max(200, words // 40)),  # a few dozen steps per epoch
@@ -67,7 +72,7 @@ def default_settings(treebanks: Sequence[UdTreebank], *, encoder: str = "") -> d
     else:
         table["model"]["embeddings"] = {"words": 100, "min_count": 2, "characters": 100}
         table["training"] |= {
-            "epochs": _epochs(words, at_200_000=18, least=12, most=60),
+            "epochs": _epochs(words, at_200_000=15, least=9, most=60),
             "learning_rate": 2e-3,
             "word_dropout": 0.2,
         }

@@ -20,6 +20,7 @@ from headspan.config import Config
 from headspan.conllu import Sentence
 from headspan.model.parser import Parser
 from headspan.model.vocabularies import Vocabularies
+from headspan.nn.loading import load_network
 from headspan.nn.losses import max_margin
 from headspan.nn.network import Loss, Network
 from headspan.nn.pretrained import encoder_table, load_pretrained
@@ -105,7 +106,8 @@ class Trainer:
         if config.data.silver:
             silver = read_silver(config.data.silver)
             self.training_set = self.training_set.with_silver(silver, config.data, longest=longest)
-        self.network, self.parser = self._new_parser()
+        start = config.training.start
+        self.network, self.parser = self._started(start) if start else self._new_parser()
         self.costs = [self.parser.cost(s) for s in self.training_set.sentences]
         self.optimizer = self._new_optimizer()
         self.state = TrainingState()
@@ -123,17 +125,44 @@ class Trainer:
         if model.encoder.name:
             encoder, tokenizer = load_pretrained(model.encoder.name, depth=model.encoder.depth)
             encoder_config = encoder_table(encoder)
-        device = processes.device(self.config.training.device)
-        if device.type == "cpu":
+        if processes.device(self.config.training.device).type == "cpu":
             check_memory(model, vocabularies.sizes(), encoder)
-            if self.config.training.bfloat16:
-                check_bfloat16()
         network = Network(model, vocabularies.sizes(), encoder)
+        self._place(network)
+        return network, Parser(network, self.config, vocabularies, tokenizer, encoder_config)
+
+    def _started(self, name: str) -> tuple[Network, Parser]:
+        """The parser of an earlier training; sentences that it has no labels for are left out."""
+        old = Parser.load(name)
+        self.training_set = self.training_set.known_to(old.vocabularies.labels)
+        if not self.training_set.sentences:
+            raise HeadspanError(
+                f"{file_names(self.config.data.train)}: no sentence has only relations that the "
+                f"model {name} knows"
+            )
+        with naming(f"{name}: is not a model of the network that is configured"):
+            network = load_network(
+                self.config,
+                old.vocabularies.sizes(),
+                old.tokenizer,
+                old.encoder_config,
+                old.network.tensors(),
+            )
+        self._place(network)
+        parser = Parser(
+            network, self.config, old.vocabularies, old.tokenizer, old.encoder_config,
+            segmenter=old.segmenter,
+        )  # fmt: skip
+        return network, parser
+
+    def _place(self, network: Network) -> None:
+        """Move a network to the device of this run, and let it compute as configured."""
+        device = processes.device(self.config.training.device)
+        if device.type == "cpu" and self.config.training.bfloat16:
+            check_bfloat16()
         if network.inputs.encoder is not None:
             network.inputs.encoder.in_bfloat16 = self.config.training.bfloat16
         network.to(device)
-        parser = Parser(network, self.config, vocabularies, tokenizer, encoder_config)
-        return network, parser
 
     def _new_optimizer(self) -> torch.optim.Optimizer:
         t = self.config.training

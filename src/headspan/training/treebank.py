@@ -28,6 +28,7 @@ from headspan.render import confidences
 from headspan.runtime.inputs import Inputs
 from headspan.runtime.subwords import SubwordTokenizer
 from headspan.tree import TreeError, check_tree, is_projective, subtree_spans
+from headspan.vocabulary import Vocabulary
 
 _MIXED = 50  # batches whose sentences are sorted by length together
 
@@ -82,6 +83,26 @@ class TrainingSet:
             spans=[*self.spans, *_spans(chosen)],
             dropped=dict(dropped),
             silver=len(chosen),
+        )
+
+    def known_to(self, labels: Vocabulary) -> TrainingSet:
+        """The sentences whose labels a model knows, if need be without what they encode."""
+        numbers: list[int] = []
+        sentences: list[Sentence] = []
+        for number, sentence in enumerate(self.sentences):
+            names = [name if name in labels else relation(name) for name in sentence.deprels]
+            if all(name in labels for name in names):
+                numbers.append(number)
+                sentences.append(sentence.with_parse(sentence.heads, names))
+        left_out = len(self.sentences) - len(numbers)
+        reason = {"a relation that the model does not know": left_out} if left_out else {}
+        gold = len(self.gold)
+        return replace(
+            self,
+            sentences=sentences,
+            spans=[self.spans[number] for number in numbers],
+            dropped=self.dropped | reason,
+            silver=sum(number >= gold for number in numbers),
         )
 
     @property
