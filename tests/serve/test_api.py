@@ -2,13 +2,16 @@
 
 import json
 import logging
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
 from headspan import HeadspanError, __version__, conllu
+from headspan.conllu import Sentence
 from headspan.inference import Constraints
+from headspan.model.parse_result import Parse
 from headspan.model.parser import Parser
 from headspan.serve import Limits, create_app
 from headspan.serve.constraint_schema import contradiction
@@ -62,6 +65,31 @@ def test_text_is_segmented_and_parsed(client: TestClient, parser: Parser) -> Non
     assert ask(client, text="") == []
     (line, other) = ask(client, text="the dog sees a cat. a dog\nflies", lines=True)
     assert (line["text"], other["text"]) == ("the dog sees a cat. a dog", "flies")
+
+
+def test_a_request_chooses_its_model(
+    parser: Parser, model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Parser.load(model_folder)
+    chain = [Parse.of(Sentence.from_words(WORDS).with_parse(range(len(WORDS)), ["x"] * len(WORDS)))]
+    app = create_app(parser, name="tiny", further={"chains": other})
+    with TestClient(app, base_url="http://localhost") as client:
+        monkeypatch.setattr(other, "parse", lambda sentences, **_: chain)
+
+        def heads(**asked: str) -> list[int]:
+            got = client.post("/parse", json={"words": [WORDS], **asked})
+            answer: list[int] = got.json()["sentences"][0]["heads"]
+            return answer
+
+        assert heads() == heads(model="tiny") == list(parser.parse_words(WORDS).heads)
+        assert heads(model="chains") == list(range(len(WORDS)))
+        assert [model["name"] for model in client.get("/models").json()["models"]] == [
+            "tiny",
+            "chains",
+        ]
+        why = "the service has no model 'fr'; expected one of tiny, chains"
+        assert refused(client, 422, words=[WORDS], model="fr") == why
+        assert client.get("/health").json()["model"] == "tiny"
 
 
 def test_conllu_is_answered_with_conllu(client: TestClient, parser: Parser) -> None:

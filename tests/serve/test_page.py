@@ -124,6 +124,26 @@ def test_an_empty_page_invites_and_parses_what_is_chosen_or_typed(
     expect(page.locator("#best li")).to_have_count(5)
 
 
+def test_the_page_chooses_the_model(browser: Browser, parser: Parser) -> None:
+    with serving(create_app(parser, name="tiny", further={"other": parser})) as address:
+        context = browser.new_context()
+        page = opened(context, address, TEXT, "&model=missing")
+        expect(page.locator("#drawing svg")).to_be_visible()
+        expect(page.get_by_label("Model")).to_have_value("tiny")
+        expect(page.locator("#model")).to_be_empty()
+        with page.expect_response("**/parse") as got:
+            page.get_by_label("Model").select_option("other")
+        assert got.value.ok
+        assert got.value.request.post_data_json["model"] == "other"
+        until(page, lambda: "model=other" in page.url)
+        again = context.new_page()
+        with again.expect_response("**/parse") as got:
+            again.goto(page.url)
+        assert got.value.request.post_data_json["model"] == "other"
+        expect(again.get_by_label("Model")).to_have_value("other")
+        context.close()
+
+
 def test_every_example_is_within_the_limits_of_a_service(browser: Browser, parser: Parser) -> None:
     with serving(create_app(parser)) as address:
         context = browser.new_context()

@@ -5,16 +5,29 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headspan.cli.options import Int8, Model, load_parser
+from headspan.cli.options import Int8, load_parser
 from headspan.plumbing.errors import HeadspanError
+
+if TYPE_CHECKING:
+    from headspan.model.parser import Parser
 
 
 def serve(
-    model: Model = "en",
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="MODEL",
+            help="Model folder, or the name of an embedded or installed model; can be repeated. "
+            "The first is the default of requests.",
+            show_default="en",
+        ),
+    ] = None,
     int8: Int8 = None,
     host: Annotated[str, typer.Option(metavar="HOST", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
@@ -68,9 +81,17 @@ def serve(
         raise HeadspanError(
             "HEADSPAN_TOKEN is empty; expected a token, or no such variable to serve without one"
         )
+    parsers: dict[str, Parser] = {}
+    for place in model or ["en"]:
+        name = Path(place).name
+        if name in parsers:
+            raise HeadspanError(f"two models have the name {name}")
+        parsers[name] = load_parser(place, int8)
+    first, *others = parsers
     app = create_app(
-        load_parser(model, int8),
-        name=Path(model).name,
+        parsers[first],
+        name=first,
+        further={name: parsers[name] for name in others},
         limits=limits,
         token=token,
         hosts=hosts_of(host),
@@ -80,7 +101,9 @@ def serve(
         app,
         host=host,
         port=port,
-        ready=lambda address: print(f"headspan serves {model} at {address}", flush=True),
+        ready=lambda address: print(
+            f"headspan serves {', '.join(parsers)} at {address}", flush=True
+        ),
         limits=limits,
     )
     if not finished:

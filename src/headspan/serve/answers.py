@@ -36,7 +36,7 @@ def make_job(request: ParseRequest, parser: Parser, limits: Limits) -> ParseJob:
     if request.text is not None:
         portions = segmented(parser, request.text, limits, lines=request.lines)
         words = min(guessed(request.text, options), limits.words)
-        return ParseJob(count(portions), words, options, constraints)
+        return ParseJob(count(portions), words, options, constraints, parser)
     if request.words is not None:
         sentences: Iterable[Sentence] = map(Sentence.from_words, request.words)
     else:
@@ -46,7 +46,7 @@ def make_job(request: ParseRequest, parser: Parser, limits: Limits) -> ParseJob:
     except HeadspanError as error:
         raise RefusalError(Refusal.UNUSABLE, f"conllu: {error}") from None
     words = sum(words for portion in checked for _, words in portion.sentences)
-    return ParseJob(checked, words, options, constraints)
+    return ParseJob(checked, words, options, constraints, parser)
 
 
 def make_answer(request: ParseRequest, parses: list[Parse], limits: Limits) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from importlib.resources import files
@@ -23,7 +23,7 @@ from headspan import __version__
 from headspan.inference import Constraints
 from headspan.model.parse_result import Parse
 from headspan.model.parser import Parser
-from headspan.plumbing.errors import HeadspanError
+from headspan.plumbing.errors import HeadspanError, shown
 from headspan.render import stylesheet
 from headspan.serve import schemas
 from headspan.serve.admission import PARSE, Admission
@@ -47,6 +47,7 @@ def create_app(
     parser: Parser,
     *,
     name: str = "en",
+    further: Mapping[str, Parser] | None = None,
     limits: Limits | None = None,
     token: str | None = None,
     hosts: Iterable[str] | None = LOOPBACK,
@@ -56,15 +57,15 @@ def create_app(
 ) -> FastAPI:
     """Make the service around a parser.
 
-    name: the model's name. token: the bearer token that clients must send as `Authorization:
-    Bearer …`; None for none. hosts: the Host names under which the service answers; None for any.
-    origins: other sites whose pages may send requests from a browser. session: a file to annotate
-    on the page, which then is about this file; it is closed when the service stops. retraining:
-    what trains the model of the session.
+    name: the model's name. further: more models by name, which requests can ask for. token: the
+    bearer token that clients must send as `Authorization: Bearer …`; None for none. hosts: the Host
+    names under which the service answers; None for any. origins: other sites whose pages may send
+    requests from a browser. session: a file to annotate on the page, which then is about this file;
+    it is closed when the service stops. retraining: what trains the model of the session.
     """
     if token is not None and not token.strip():
         raise HeadspanError("the token of the service is empty; expected one, or none at all")
-    service = _Service(parser, name, limits or Limits())
+    service = _Service({name: parser, **(further or {})}, limits or Limits())
     annotating = None
     if session is not None:
         from headspan.serve.annotating import Annotating  # needs fcntl, which Windows lacks
@@ -73,7 +74,8 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await run_sync(_warm_up, parser)
+        for one in service.parsers.values():
+            await run_sync(_warm_up, one)
         service.start()
         if annotating is not None:
             annotating.start()
@@ -101,7 +103,7 @@ def create_app(
     )  # fmt: skip
     app.add_api_route("/health", service.health, summary="The state of the service")
     app.add_api_route(
-        "/models", service.models, dependencies=token_checks, summary="The model and the limits"
+        "/models", service.models, dependencies=token_checks, summary="The models and the limits"
     )
     if annotating is not None:
         annotating.add_to(app, token_checks)
@@ -136,14 +138,14 @@ class _Service:
 
     batcher: Batcher
 
-    def __init__(self, parser: Parser, name: str, limits: Limits) -> None:
-        self.parser = parser
-        self.name = name
+    def __init__(self, parsers: Mapping[str, Parser], limits: Limits) -> None:
+        self.parsers = parsers
+        self.name = next(iter(parsers))  # of the model for requests that ask for none
         self.limits = limits
 
     def start(self) -> None:
         """Start the threads: one parses, one reads and writes what is large, two draw."""
-        self.batcher = Batcher(self.parser, limit=self.limits.waiting)
+        self.batcher = Batcher(self.parsers[self.name], limit=self.limits.waiting)
         self._large, self._drawing = CapacityLimiter(1), CapacityLimiter(2)
 
     async def parse(self, request: Request) -> Response:
@@ -154,7 +156,7 @@ class _Service:
         body = await _read(request, self.limits)
         threads = self._large if len(body) > _SMALL else None
         read = await _do(threads, schemas.read_request, body, self.limits)
-        job = await _do(threads, make_job, read, self.parser, self.limits)
+        job = await _do(threads, make_job, read, self._parser(read.model), self.limits)
         parses = await self._result(job, request)
         request.state.counts = {"sentences": len(parses), "words": sum(map(len, parses))}
         if read.draw is not None:
@@ -164,6 +166,15 @@ class _Service:
         answer = await _do(threads, make_answer, read, parses, self.limits)
         media = "application/json" if read.format == "json" else "text/plain; charset=utf-8"
         return Response(answer, media_type=media, headers={"Cache-Control": "no-store"})
+
+    def _parser(self, name: str | None) -> Parser:
+        """The parser that a request asks for; raises RefusalError if there is none."""
+        parser = self.parsers.get(self.name if name is None else name)
+        if parser is None:
+            names = ", ".join(self.parsers)
+            detail = f"the service has no model {shown(name)}; expected one of {names}"
+            raise RefusalError(Refusal.UNUSABLE, detail)
+        return parser
 
     async def _result(self, job: ParseJob, request: Request) -> list[Parse]:
         """Wait for the parses of a job; if the client disconnects, the job is cancelled."""
@@ -195,17 +206,21 @@ class _Service:
         )
 
     async def models(self) -> schemas.Models:
-        """Describe the model and the limits of the service."""
-        model = self.parser.config.model
-        info = schemas.ModelInfo(
-            name=self.name,
-            structure=model.structure,
-            segments=self.parser.segmenter is not None,
-            predicts=list(self.parser.vocabularies.tags),
-            reads=list(model.embeddings.columns),
-            relations=list(self.parser.vocabularies.labels.names),
-        )
-        return schemas.Models(models=[info], limits=asdict(self.limits))
+        """Describe the models, the default one first, and the limits of the service."""
+        found = [_described(name, parser) for name, parser in self.parsers.items()]
+        return schemas.Models(models=found, limits=asdict(self.limits))
+
+
+def _described(name: str, parser: Parser) -> schemas.ModelInfo:
+    model = parser.config.model
+    return schemas.ModelInfo(
+        name=name,
+        structure=model.structure,
+        segments=parser.segmenter is not None,
+        predicts=list(parser.vocabularies.tags),
+        reads=list(model.embeddings.columns),
+        relations=list(parser.vocabularies.labels.names),
+    )
 
 
 def _warm_up(parser: Parser) -> None:

@@ -47,6 +47,8 @@ class ParseJob:
     options: ParseOptions = field(default_factory=ParseOptions)
     constraints: Mapping[int, Constraints] = field(default_factory=dict)
     """By the number of the sentence, from 1."""
+    parser: Parser | None = None
+    """The parser of its sentences; None for the batcher's own."""
     result: Future[list[Parse]] = field(default_factory=Future)
 
     _next: deque[tuple[Sentence, int]] = field(default_factory=deque)
@@ -122,7 +124,7 @@ class _Unit:
 
 
 class Batcher:
-    """A parser in a thread of its own, and the jobs that wait for it.
+    """A thread that parses, and the jobs that wait for it; also for parsers besides its own.
 
     The thread works in rounds of about ROUND words of work. Jobs add sentences to a round in turn,
     about TURN words each. A job's first turn comes after the batch that is being parsed, so that
@@ -232,9 +234,10 @@ class Batcher:
         if not units:
             return
         options = units[0].job.options
+        parser = units[0].job.parser or self.parser
         constraints = [unit.constraints for unit in units] if units[0].constraints else None
         try:
-            parses = self.parser.parse(
+            parses = parser.parse(
                 [unit.sentence for unit in units],
                 confidence=options.confidence,
                 k=options.k,
@@ -264,9 +267,10 @@ def _located(error: Exception, unit: _Unit) -> Exception:
 
 def _batches(units: list[_Unit]) -> list[list[_Unit]]:
     """Group units that can be parsed together; constraints, which can fail, are kept apart."""
-    groups: defaultdict[tuple[ParseOptions, bool], list[_Unit]] = defaultdict(list)
+    groups: defaultdict[tuple[int, ParseOptions, bool], list[_Unit]] = defaultdict(list)
     for unit in units:
-        groups[unit.job.options, unit.constraints is not None].append(unit)
+        job = unit.job
+        groups[id(job.parser), job.options, unit.constraints is not None].append(unit)
     return [
         [group[k] for k in batch]
         for group in groups.values()

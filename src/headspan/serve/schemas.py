@@ -56,6 +56,9 @@ class ParseRequest(Strict):
     text: str | None = Field(None, description="Raw text, segmented by the service.")
     words: list[Words] | None = Field(None, description="Sentences as lists of words.")
     conllu: str | None = Field(None, description="Sentences in CoNLL-U.")
+    model: str | None = Field(
+        None, description="A model of the service, by its name; by default the first."
+    )
     lines: bool = Field(False, description="Each line of the text is a sentence.")
     format: Literal["json", "conllu"] = "json"
     confidence: bool = Field(

@@ -20,9 +20,9 @@ const HINT = "Point at a word to see its headed span. Choose two words, the head
 const at = (id) => document.getElementById(id);
 const place = at("drawing");
 
-const state = { text: "", view: "arcs", sentence: 1, tree: BEST_TREE, constraints: [], compact: isNarrow(), onerow: false,
+const state = { text: "", model: "", view: "arcs", sentence: 1, tree: BEST_TREE, constraints: [], compact: isNarrow(), onerow: false,
   zoom: 1 };
-// The text, its sentences as the service returned them, the number of the one shown and the width of its drawing.
+// The text, the model, its sentences as the service returned them, the number of the one shown and the width of its drawing.
 let answer = null;
 let chosen = []; // a head, or a head and a dependent
 let asking = null;
@@ -59,7 +59,7 @@ async function parse() {
     show();
     return true;
   }
-  const { text, sentence: number } = state;
+  const { text, model, sentence: number } = state;
   const width = room();
   const body = JSON.stringify(request(state, width));
   const refused = refusal(text, body);
@@ -78,7 +78,7 @@ async function parse() {
     const said = await got.json();
     at("token").hidden = got.status !== 401;
     if (!got.ok) return fail(withWords(said.detail));
-    answer = said.sentences.length ? { text, number, width, sentences: said.sentences } : null;
+    answer = said.sentences.length ? { text, model, number, width, sentences: said.sentences } : null;
     if (answer) state.tree = numberOf(sentence(), state.tree);
     chosen = [];
     say(answer ? "" : "There are no words in this text.");
@@ -94,8 +94,10 @@ async function parse() {
 
 // The tree of an older text must not be taken for that of the current one.
 function fail(message) {
-  if (answer?.text === state.text) state.sentence = answer.number;
-  else {
+  if (answer?.text === state.text) {
+    Object.assign(state, { sentence: answer.number, model: answer.model });
+    showModel();
+  } else {
     answer = null;
     show();
   }
@@ -336,9 +338,19 @@ function showExamples() {
 
 // Text typed before the service has answered is kept.
 async function meet() {
-  const model = await introduce();
-  at("model").textContent = model ? `Model: ${model.name}.` : "";
+  const names = (await introduce()).map(({ name }) => name);
+  at("models").hidden = names.length < 2;
+  at("model").textContent = names.length === 1 ? `Model: ${names[0]}.` : "";
+  at("models").querySelector("select").replaceChildren(...names.map((name) => element("option", { textContent: name })));
+  showModel();
   await parse();
+}
+
+// A link can name a model that this service does not have; the first is the default.
+function showModel() {
+  const select = at("models").querySelector("select");
+  if (![...select.options].some(({ value }) => value === state.model)) state.model = "";
+  select.value = state.model || (select.options[0]?.value ?? "");
 }
 
 function wordOf(event) {
@@ -434,6 +446,11 @@ at("doubtful").addEventListener("change", showSentences);
 at("overview").addEventListener("click", (event) => {
   if (event.target.dataset.all) downloadAll(event.target.dataset.all);
 });
+at("models").addEventListener("change", (event) => {
+  Object.assign(state, { model: event.target.value, sentence: 1, tree: BEST_TREE, constraints: [] });
+  resetOverview();
+  parse();
+});
 at("views").addEventListener("change", (event) => {
   state.view = event.target.value;
   if (answer) draw();
@@ -467,6 +484,7 @@ window.addEventListener("hashchange", () => {
   const link = fromLink(location.hash);
   if (!link) return;
   adopt(link);
+  showModel();
   parse();
 });
 // A drawing for another width is another drawing.

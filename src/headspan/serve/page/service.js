@@ -16,12 +16,12 @@ export async function ask(path, options = {}) {
   return fetch(path, { headers, ...options });
 }
 
-// The model behind the service, or null if it does not say; its limits are remembered.
+// The models of the service, or none if it does not say; its limits are remembered.
 export async function introduce() {
   const got = await ask("models").catch(() => null);
   const about = got?.ok ? await got.json() : null;
   limits = about?.limits ?? {};
-  return about?.models[0] ?? null;
+  return about?.models ?? [];
 }
 
 // Whether a text is CoNLL-U: its first line that is not a comment has columns.
@@ -32,6 +32,8 @@ export function isColumns(text) {
 
 const input = (text) => (isColumns(text) ? { conllu: text.trim() + "\n\n" } : { text });
 
+const model = (state) => (state.model ? { model: state.model } : {});
+
 function constraints(state) {
   return state.constraints.map(({ kind, sentence, head, dependent }) => ({
     sentence, [kind === "require" ? "required" : "forbidden"]: [[head, dependent]],
@@ -41,13 +43,13 @@ function constraints(state) {
 // width: that of the place for the drawing, in pixels.
 export function request(state, width) {
   const fitting = Math.min(Math.max(Math.floor(width / state.zoom), 200), ONE_ROW);
-  return { ...input(state.text), confidence: true, best: BEST, draw: state.sentence, constraints: constraints(state),
+  return { ...input(state.text), ...model(state), confidence: true, best: BEST, draw: state.sentence, constraints: constraints(state),
     width: state.onerow ? ONE_ROW : fitting, compact: state.compact };
 }
 
 // All sentences, for a file.
 export function requestAll(state, format) {
-  return { ...input(state.text), confidence: true, format, constraints: constraints(state) };
+  return { ...input(state.text), ...model(state), confidence: true, format, constraints: constraints(state) };
 }
 
 const number = (value) => value.toLocaleString("en");

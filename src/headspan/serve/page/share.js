@@ -12,6 +12,7 @@ const arcs = (constraints, kind) =>
 
 export function toLink(state) {
   const parameters = new URLSearchParams({ text: state.text });
+  if (state.model) parameters.set("model", state.model);
   if (state.view !== "arcs") parameters.set("view", state.view);
   if (state.sentence > 1) parameters.set("sentence", state.sentence);
   if (state.tree) parameters.set("tree", state.tree);
@@ -42,7 +43,7 @@ export function fromLink(hash) {
   const compact = parameters.get("compact") === "1" || isNarrow();
   const onerow = parameters.get("onerow") === "1";
   const zoom = ZOOMS.find((one) => one === Number(parameters.get("zoom"))) ?? 1;
-  return { text: parameters.get("text"), view, sentence: number("sentence", 1), tree: number("tree", 0),
+  return { text: parameters.get("text"), model: parameters.get("model") ?? "", view, sentence: number("sentence", 1), tree: number("tree", 0),
     constraints, compact, onerow, zoom };
 }
 
