@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 import headspan
 from headspan import conllu
 from headspan.annotate import Session
+from headspan.annotate.confirmations import with_comment
 from headspan.conllu import Sentence
 from headspan.model.parser import Parser
 from headspan.serve import create_app
@@ -396,6 +397,19 @@ def test_sixty_words_hostile_text_and_a_phone(
             width = page.evaluate("document.documentElement.scrollWidth")
             assert width <= 390
             expect(page.locator("#sentences li")).to_have_count(2)
+
+
+def test_a_very_long_word_does_not_widen_the_page(
+    chromium: Browser, tmp_path: Path, fast: Parser
+) -> None:
+    words = Sentence.from_words(["https://" + "w" * 300, "."])
+    conllu.write([with_comment(words, "sent_id", "x" * 200)], tmp_path / "a.conllu")
+    with annotating(tmp_path / "a.conllu", fast) as (address, _):
+        for width in (1200, 390):
+            with opened(chromium, address, width=width) as page:
+                shown(page, 1)
+                expect(page.locator("#word b")).to_contain_text("www")
+                assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_without_the_token_nothing_is_shown(

@@ -28,6 +28,7 @@ let asked = null; // what happens with the answer that is being typed
 let busy = Promise.resolve();
 
 const word = (k) => (k ? sentence.words[k - 1] : "root");
+const isolated = (text) => element("bdi", { textContent: text }); // whatever its direction, what is around it keeps its own
 const named = (k) => (k ? `${k} ${word(k)}` : "0 root");
 
 function say(message, problem = false) {
@@ -153,7 +154,7 @@ function showWord() {
     button.setAttribute("aria-pressed", String(Boolean(who)));
     return button;
   });
-  at("word").replaceChildren(element("b", { textContent: `${current} ${word(current) ?? ""}` }), ...buttons);
+  at("word").replaceChildren(element("b", {}, `${current} `, isolated(word(current) ?? "")), ...buttons);
   if (sentence.words.length) at("word").setAttribute("aria-label", `${word(current)}, ${described(sentence, sentence, current)}`);
 }
 
@@ -201,7 +202,7 @@ function row(one) {
   const doubt = element("span", { className: "doubt" });
   if (one.confirmed) doubt.append(element("span", { className: "tick", textContent: "confirmed ✓" }));
   else if (one.confidence !== undefined) {
-    doubt.append(element("span", { textContent: one.head ? `${one.word}: ${one.relation} of ${one.head}` : `${one.word}: root` }),
+    doubt.append(element("span", {}, isolated(one.word), ...(one.head ? [`: ${one.relation} of `, isolated(one.head)] : [": root"])),
       share(one.confidence), element("span", { className: "sure", textContent: percentOf(one.confidence) }));
   }
   button.append(doubt);
