@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import threading
 import time
 from collections.abc import Callable
@@ -134,7 +133,7 @@ class Annotating:
         try:
             self.session.close()
         except HeadspanError as error:  # the journal stays
-            log("not saved", level=logging.ERROR, detail=str(error))
+            log("not saved", detail=str(error))
 
     async def state(self, request: Request) -> Response:
         """The state of the file, and the lists for completion."""

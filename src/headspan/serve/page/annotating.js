@@ -444,11 +444,21 @@ function listen() {
     showWord();
   });
   place.addEventListener("pointerdown", (event) => { dragged = wordOf(event); });
-  place.addEventListener("pointerup", (event) => {
-    const [from, to] = [dragged, wordOf(event)];
-    dragged = 0;
-    if (from && to && from !== to) setHead(to, from);
+  place.addEventListener("pointerover", (event) => {
+    if (!dragged || wordOf(event) === dragged) return;
+    place.classList.add("dragging");
+    press(place, [dragged]);
   });
+  const drop = (to) => {
+    const from = dragged;
+    dragged = 0;
+    if (!from) return;
+    place.classList.remove("dragging");
+    press(place, head ? [head] : []);
+    if (to && from !== to) setHead(to, from);
+  };
+  document.addEventListener("pointerup", (event) => drop(place.contains(event.target) ? wordOf(event) : 0));
+  document.addEventListener("pointercancel", () => drop(0));
   place.addEventListener("click", (event) => {
     if (!event.target.closest(".word")) return;
     current = wordOf(event);
