@@ -87,7 +87,8 @@ function take(got) {
 
 // Make a change and show the sentence as it is then. Returns whether it was made.
 async function change(operation, message, revision = sentence.revision) {
-  const focused = place.contains(document.activeElement) || document.activeElement === document.body;
+  const redrawn = [place, at("word"), at("trees")];
+  const focused = document.activeElement === document.body || redrawn.some((one) => one.contains(document.activeElement));
   const body = { change: { sentence: state.number, ...operation }, revision, ...shownAs() };
   if (["undo", "redo"].includes(operation.do)) body.change = { do: operation.do };
   const got = await request("change", body);
@@ -301,7 +302,8 @@ function changeHead(dependent, above, { number, words, revision }) {
 function askForHead() {
   const [k, shown] = [current, sentence];
   askFor(`Head of ${named(k)}`, "", ["0 root", ...shown.words.map((_, other) => named(other + 1))],
-    (typed) => (typed.trim() ? changeHead(k, headOf(typed, k, shown.words), shown) : say("Nothing was typed; nothing has changed.")));
+    (typed) => (typed.trim() ? changeHead(k, headOf(typed, k, shown.words), shown)
+      : say("Nothing was typed; nothing has changed.")));
 }
 
 // A value as it is in a list, if that has it in other capitals only.
@@ -465,7 +467,9 @@ function listen() {
     showWord();
     pick(current);
   });
-  place.addEventListener("keydown", (event) => {
+  document.addEventListener("keydown", (event) => {
+    const sideways = event.target === document.body && /^Arrow(Left|Right)$/.test(event.key); // the others scroll the page
+    if (!sentence || event.altKey || event.ctrlKey || event.metaKey || !(sideways || place.contains(event.target))) return;
     const last = sentence.words.length;
     const next = { ArrowLeft: current - 1, ArrowUp: current - 1, ArrowRight: current + 1, ArrowDown: current + 1, Home: 1,
       End: last }[event.key];
