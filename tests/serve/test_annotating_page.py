@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 import headspan
 from headspan import conllu
 from headspan.annotate import Session
+from headspan.annotate.confirmations import with_comment
 from headspan.conllu import Sentence
 from headspan.model.parser import Parser
 from headspan.serve import create_app
@@ -45,9 +46,9 @@ def chromium() -> Iterator[Browser]:
 
 
 @contextmanager
-def opened(browser: Browser, address: str, width: int = 1200) -> Iterator[Page]:
+def opened(browser: Browser, address: str, width: int = 1200, height: int = 900) -> Iterator[Page]:
     """A page; scripts that fail, dialogs and requests to other places are mistakes."""
-    context = browser.new_context(viewport={"width": width, "height": 900})
+    context = browser.new_context(viewport={"width": width, "height": height})
     wrong: list[str] = []
     origin = address.partition("/#")[0]
     context.on(
@@ -77,12 +78,13 @@ def annotating(path: Path, parser: Parser, **options: object) -> Iterator[tuple[
 
 @contextmanager
 def command(path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """`headspan annotate` as a process, and the address that it prints."""
+    """`headspan annotate` as a process, and the address that it prints; its errors are logged."""
     program = [sys.executable, "-m", "headspan", "annotate", str(path), "--no-browser"]
-    process = subprocess.Popen(
-        [*program, "--model", "en-fast", "--annotator", "anna"],
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-    )  # fmt: skip
+    with path.with_suffix(".log").open("w") as log:
+        process = subprocess.Popen(
+            [*program, "--model", "en-fast", "--annotator", "anna"],
+            stdout=subprocess.PIPE, stderr=log, text=True,
+        )  # fmt: skip
     assert process.stdout is not None
     try:
         yield process, re.search(r"http://127\.0\.0\.1\S+", process.stdout.readline())[0]  # type: ignore[index]
@@ -136,6 +138,8 @@ def test_ten_sentences_without_a_mouse_and_with_a_crash(chromium: Browser, tmp_p
         process.wait()
         page.keyboard.press("Enter")
         expect(page.locator("#notice")).to_contain_text("nothing that you do now is saved")
+        expect(page.locator("#said")).to_contain_text("Not saved")
+        expect(page.locator("#saved")).to_have_text("")
     with command(path) as (_, address), opened(chromium, address) as page:
         expect(page.locator("#done")).to_contain_text("5 of 10 sentences confirmed")
         typed(page, "g", "6")
@@ -161,6 +165,10 @@ def test_ten_sentences_without_a_mouse_and_with_a_crash(chromium: Browser, tmp_p
     assert "UposBy=anna" in sentences[1].misc[0]
     assert "SpanBy=anna" in sentences[7].misc[0]
     assert not (tmp_path / "ten.annotated.conllu.journal").exists()
+    assert (tmp_path / "ten.log").read_text().splitlines() == [  # and no line for each request
+        f"headspan: what you do is saved in {output}; Ctrl-C ends it",
+        f"headspan: 10 of 10 sentences are confirmed in {output}",
+    ]
 
 
 def test_words_are_dragged_and_clicked(chromium: Browser, tmp_path: Path, fast: Parser) -> None:
@@ -169,8 +177,20 @@ def test_words_are_dragged_and_clicked(chromium: Browser, tmp_path: Path, fast: 
         annotating(tmp_path / "a.txt", fast) as (address, session),
         opened(chromium, address) as page,
     ):
-        word(page, 2).drag_to(word(page, 7))
+        word(page, 4).hover()
+        page.mouse.down()
+        page.locator("#sentence-text").hover()
+        page.mouse.up()  # dropped beside the words, and forgotten
+        word(page, 2).hover()
+        page.mouse.up()
+        page.mouse.down()
+        word(page, 6).hover()
+        word(page, 7).hover()
+        expect(word(page, 2)).to_have_attribute("aria-pressed", "true")
+        assert page.evaluate("String(getSelection())") == ""
+        page.mouse.up()
         expect(arc(page, 2, 7)).to_be_visible()
+        assert session.revision == 1
         word(page, 4).click()
         expect(word(page, 4)).to_have_attribute("aria-pressed", "true")
         word(page, 7).click()
@@ -256,6 +276,96 @@ def test_what_is_typed_or_held_down_changes_nothing_unseen(
         assert session.progress().confirmed == 1
 
 
+def test_what_is_typed_is_understood_or_refused(
+    chromium: Browser, tmp_path: Path, fast: Parser
+) -> None:
+    (tmp_path / "a.txt").write_text("She saw 99 men. Don't panic!")
+    with (
+        annotating(tmp_path / "a.txt", fast) as (address, session),
+        opened(chromium, address) as page,
+    ):
+        shown(page, 1)
+        said = page.locator("#said")
+        typed(page, "h", "")
+        expect(said).to_have_text("Nothing was typed; nothing has changed.")
+        typed(page, "h", "98")
+        expect(said).to_have_text("There is no such word.")
+        typed(page, "g", "two")
+        expect(said).to_have_text("Expected the number of a sentence.")
+        page.keyboard.press("b")
+        expect(said).to_have_text("No sentence of the list comes before this one.")
+        assert session.revision == 0
+        typed(page, "h", "99")  # not a number of a word, but a word
+        expect(arc(page, 3, 1)).to_be_visible()
+        expect(said).to_have_text("“She” is now below “99”.")
+        typed(page, "r", "NMOD")
+        typed(page, "u", "noun")
+        expect(page.locator("#word")).to_contain_text("NOUN")
+        assert (session.sentences[0].deprels[0], session.sentences[0].upos[0]) == ("nmod", "NOUN")
+
+
+def test_the_keyboard_never_loses_its_place(
+    chromium: Browser, tmp_path: Path, fast: Parser
+) -> None:
+    (tmp_path / "a.txt").write_text(TEN)
+    with annotating(tmp_path / "a.txt", fast) as (address, _), opened(chromium, address) as page:
+        shown(page, 1)
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("c")
+        expect(page.locator("#compared")).to_have_value("parser")
+        expect(word(page, 2)).to_be_focused()
+        page.evaluate("document.querySelector('#tree svg').dataset.old = ''")
+        page.set_viewport_size({"width": 1000, "height": 900})
+        expect(page.locator("#tree svg:not([data-old])")).to_be_visible()
+        page.keyboard.press("ArrowRight")
+        expect(word(page, 3)).to_be_focused()
+        page.locator("#trees button").first.press("Enter")
+        expect(page.locator("#said")).to_contain_text("was taken")
+        expect(word(page, 3)).to_be_focused()
+        page.get_by_role("button", name="Confirm arc").press("Enter")
+        expect(word(page, 3)).to_be_focused()
+        page.locator("#sentence-text").click()
+        expect(word(page, 3)).not_to_be_focused()
+        page.keyboard.press("ArrowRight")
+        expect(word(page, 4)).to_be_focused()
+        page.keyboard.press("/")
+        for key in ("Tab", "Tab"):
+            page.keyboard.press(key)
+        page.keyboard.type("arrow")
+        page.keyboard.press("Enter")
+        shown(page, 3)
+        page.keyboard.press("n")
+        expect(page.locator("#said")).to_have_text("No sentence of the list comes after this one.")
+
+
+def test_a_long_sentence_does_not_hide_what_is_asked_and_said(
+    chromium: Browser, tmp_path: Path, fast: Parser
+) -> None:
+    conllu.write([Sentence.from_words("bark and run and".split() * 15)], tmp_path / "a.conllu")
+    with (
+        annotating(tmp_path / "a.conllu", fast) as (address, _),
+        opened(chromium, address, height=500) as page,
+    ):
+        shown(page, 1)
+        page.keyboard.press("h")
+        expect(page.locator("#answer")).to_be_in_viewport()
+        expect(word(page, 1)).to_be_in_viewport()
+        page.keyboard.type("cat")
+        page.keyboard.press("Enter")
+        expect(page.locator("#said")).to_be_in_viewport()
+        expect(word(page, 1)).to_be_in_viewport()
+
+
+def test_every_command_can_be_clicked(chromium: Browser, tmp_path: Path, fast: Parser) -> None:
+    (tmp_path / "a.txt").write_text(TEN)
+    with annotating(tmp_path / "a.txt", fast) as (address, _), opened(chromium, address) as page:
+        shown(page, 1)
+        expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+        page.locator("#keys summary").click()
+        page.get_by_role("button", name="Join the word with the next one").click()
+        expect(page.locator("#tree .word")).to_have_count(7)
+
+
 def test_two_windows_are_noticed(chromium: Browser, tmp_path: Path, fast: Parser) -> None:
     (tmp_path / "a.txt").write_text(TEN)
     with (
@@ -308,6 +418,19 @@ def test_sixty_words_hostile_text_and_a_phone(
             width = page.evaluate("document.documentElement.scrollWidth")
             assert width <= 390
             expect(page.locator("#sentences li")).to_have_count(2)
+
+
+def test_a_very_long_word_does_not_widen_the_page(
+    chromium: Browser, tmp_path: Path, fast: Parser
+) -> None:
+    words = Sentence.from_words(["https://" + "w" * 300, "."])
+    conllu.write([with_comment(words, "sent_id", "x" * 200)], tmp_path / "a.conllu")
+    with annotating(tmp_path / "a.conllu", fast) as (address, _):
+        for width in (1200, 390):
+            with opened(chromium, address, width=width) as page:
+                shown(page, 1)
+                expect(page.locator("#word b")).to_contain_text("www")
+                assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_without_the_token_nothing_is_shown(

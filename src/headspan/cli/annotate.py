@@ -107,6 +107,7 @@ def annotate(
     def ready(address: str) -> None:
         page = f"{address}#token={token}"
         print(f"headspan annotates {file} at {page}", flush=True)
+        print(f"headspan: what you do is saved in {written}; Ctrl-C ends it", file=sys.stderr)
         if browser:
             # The service does not wait for a browser that is slow to start.
             threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
@@ -114,7 +115,7 @@ def annotate(
     try:
         retraining = Retraining(session, find_model(model), retrain) if retrain else None
         app = create_app(parser, name=name, token=token, session=session, retraining=retraining)
-        finished = run(app, host="127.0.0.1", port=port, ready=ready)
+        finished = run(app, host="127.0.0.1", port=port, ready=ready, log_requests=False)
     finally:
         session.close()
     done = session.progress()

@@ -26,7 +26,11 @@ from headspan.render.drawable import Drawable
 
 Compared: TypeAlias = Literal["nothing", "before", "other", "parser"]
 """What a tree is drawn with: nothing, the tree before, the other annotator's, the parser's."""
-_NAMES = {"before": "the tree before", "other": "the other annotator's", "parser": "the best tree"}
+_NAMES = {
+    "before": "the tree before",
+    "other": "the other annotator's tree",
+    "parser": "the best tree",
+}
 _LONGEST = 300  # characters of a text in the list
 
 

@@ -41,13 +41,16 @@ def log(
     _LOGGER.log(level, event, exc_info=error, extra={"fields": fields})
 
 
-def configure() -> None:
-    """Send the service's logs, and all warnings, to standard error as JSON lines."""
+def configure(*, requests: bool = True) -> None:
+    """Send the service's logs, and all warnings, to standard error as JSON lines.
+
+    requests: whether requests that did not fail are logged, too.
+    """
     logging.captureWarnings(True)
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_JsonLines())
     for name, level in (
-        ("headspan.serve", logging.INFO),
+        ("headspan.serve", logging.INFO if requests else logging.WARNING),
         ("uvicorn.error", logging.WARNING),
         ("py.warnings", logging.WARNING),
     ):

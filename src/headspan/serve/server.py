@@ -33,13 +33,15 @@ def run(
     port: int,
     ready: Callable[[str], None],
     limits: Limits | None = None,
+    log_requests: bool = True,
 ) -> bool:
     """Serve until SIGINT or SIGTERM, then finish accepted requests; a second signal ends at once.
 
-    ready: called with the address. limits: those of `create_app`. Returns whether all accepted
-    requests were finished. Afterwards both signals are ignored, since the process is about to end.
+    ready: called with the address. limits: those of `create_app`. log_requests: whether requests
+    that did not fail are logged, too. Returns whether all accepted requests were finished.
+    Afterwards both signals are ignored, since the process is about to end.
     """
-    logs.configure()
+    logs.configure(requests=log_requests)
     sys.setswitchinterval(_SWITCH)
     listening = listen(host, port)
     server = Server(app, limits or Limits(), lambda: ready(_address(listening)))

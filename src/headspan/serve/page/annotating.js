@@ -12,6 +12,7 @@ const DOUBTFUL = 0.9;
 const ROWS = 100;
 const COLUMNS = { upos: "UPOS", xpos: "XPOS", feats: "Features", lemmas: "Lemma" };
 const VIEWS = ["arcs", "spans", "table"];
+const COUNTED = ["confirm-sentence", "split-sentence", "join-sentences", "undo", "redo"]; // these change the progress
 
 const at = (id) => document.getElementById(id);
 const place = at("tree");
@@ -27,6 +28,7 @@ let asked = null; // what happens with the answer that is being typed
 let busy = Promise.resolve();
 
 const word = (k) => (k ? sentence.words[k - 1] : "root");
+const isolated = (text) => element("bdi", { textContent: text }); // whatever its direction, what is around it keeps its own
 const named = (k) => (k ? `${k} ${word(k)}` : "0 root");
 
 function say(message, problem = false) {
@@ -38,7 +40,10 @@ function say(message, problem = false) {
 async function request(path, body) {
   const got = await ask(`annotate/${path}`, { method: "POST", body: JSON.stringify(body) }).catch(() => null);
   if (got === null) {
-    notice("headspan is not answering: nothing that you do now is saved. Start it again; what was saved is there.");
+    notice("headspan is not answering: nothing that you do now is saved. Start it again and open the address that it "
+      + "prints; what was saved is there.");
+    at("saved").textContent = "";
+    say("Not saved: headspan is not answering.", true); // the notice may be out of sight
     return null;
   }
   if (got.ok) return got.json();
@@ -82,7 +87,8 @@ function take(got) {
 
 // Make a change and show the sentence as it is then. Returns whether it was made.
 async function change(operation, message, revision = sentence.revision) {
-  const focused = place.contains(document.activeElement) || document.activeElement === document.body;
+  const redrawn = [place, at("word"), at("trees")];
+  const focused = document.activeElement === document.body || redrawn.some((one) => one.contains(document.activeElement));
   const body = { change: { sentence: state.number, ...operation }, revision, ...shownAs() };
   if (["undo", "redo"].includes(operation.do)) body.change = { do: operation.do };
   const got = await request("change", body);
@@ -92,18 +98,20 @@ async function change(operation, message, revision = sentence.revision) {
   at("saved").textContent = "Saved";
   if (focused) rove(place, current, true);
   showList();
+  if (COUNTED.includes(operation.do)) live();
   return true;
 }
 
 function draw() {
+  const focused = place.contains(document.activeElement);
   place.classList.toggle("table", state.view === "table");
   if (state.view === "table") drawTable(place, sentence, sentence);
   else if (sentence.drawing[state.view]) drawSvg(place, sentence.drawing[state.view], sentence, sentence, 1);
   else place.replaceChildren(element("p", { textContent: "These arcs are not a tree; the other views show them." }));
   markConfirmed();
-  rove(place, current);
-  at("which").textContent = `Sentence ${sentence.number} of ${known.count ?? "…"}`
-    + `${sentence.id ? ` · ${sentence.id}` : ""}`;
+  rove(place, current, focused);
+  const id = sentence.id && sentence.id !== String(sentence.number) ? ` · ${sentence.id}` : "";
+  at("which").textContent = `Sentence ${sentence.number} of ${known.count ?? "…"}${id}`;
   at("sentence-text").textContent = sentence.text;
   at("confirm").textContent = sentence.confirmed ? "Confirmed ✓" : "Confirm";
   at("confirm").setAttribute("aria-pressed", String(Boolean(sentence.confirmed)));
@@ -147,7 +155,7 @@ function showWord() {
     button.setAttribute("aria-pressed", String(Boolean(who)));
     return button;
   });
-  at("word").replaceChildren(element("b", { textContent: `${current} ${word(current) ?? ""}` }), ...buttons);
+  at("word").replaceChildren(element("b", {}, `${current} `, isolated(word(current) ?? "")), ...buttons);
   if (sentence.words.length) at("word").setAttribute("aria-label", `${word(current)}, ${described(sentence, sentence, current)}`);
 }
 
@@ -195,7 +203,7 @@ function row(one) {
   const doubt = element("span", { className: "doubt" });
   if (one.confirmed) doubt.append(element("span", { className: "tick", textContent: "confirmed ✓" }));
   else if (one.confidence !== undefined) {
-    doubt.append(element("span", { textContent: one.head ? `${one.word}: ${one.relation} of ${one.head}` : `${one.word}: root` }),
+    doubt.append(element("span", {}, isolated(one.word), ...(one.head ? [`: ${one.relation} of `, isolated(one.head)] : [": root"])),
       share(one.confidence), element("span", { className: "sure", textContent: percentOf(one.confidence) }));
   }
   button.append(doubt);
@@ -212,6 +220,14 @@ async function go(number) {
     button.setAttribute("aria-current", String(Number(button.dataset.number) === state.number));
   }
   rove(place, current, true);
+}
+
+// Go on with the list: with the sentence that is shown if it is there, or with the first one.
+async function takeList() {
+  await showList();
+  if (!list.numbers.length) say("No sentence has all of this.");
+  else if (list.numbers.includes(state.number)) rove(place, current, true);
+  else await go(list.numbers[0]);
 }
 
 // The next or previous sentence of the list.
@@ -235,6 +251,7 @@ async function confirmSentence() {
 // Ask for something to be typed; `then` gets it.
 function askFor(label, value, offers, then) {
   asked = then;
+  say("");
   at("ask").hidden = false;
   at("ask").querySelector("label").textContent = label;
   at("offers").replaceChildren(...offers.slice(0, 2000).map((one) => element("option", { value: one })));
@@ -260,8 +277,8 @@ function endAsking() {
 // A typed head: the number of a word, or a word; of several, the one that is nearest.
 function headOf(typed, dependent, words) {
   const text = typed.trim();
-  const number = text.match(/^\d+/);
-  if (number) return Number(number[0]);
+  const number = text.match(/^\d+(?=\s|$)/);
+  if (number && Number(number[0]) <= words.length) return Number(number[0]);
   if (text.toLowerCase() === "root") return 0;
   const same = words.map((form, k) => [form, k + 1])
     .filter(([form, k]) => k !== dependent && form.toLowerCase().startsWith(text.toLowerCase())).map(([, k]) => k);
@@ -278,29 +295,43 @@ function changeHead(dependent, above, { number, words, revision }) {
   if (above === undefined) return say("There is no such word.", true);
   head = 0;
   if (number === state.number) current = dependent;
-  const message = `${words[dependent - 1]} is now below ${above ? words[above - 1] : "root"}.`;
+  const message = `“${words[dependent - 1]}” is now below ${above ? `“${words[above - 1]}”` : "the root"}.`;
   return change({ do: "head", sentence: number, word: dependent, head: above }, message, revision);
 }
 
 function askForHead() {
   const [k, shown] = [current, sentence];
   askFor(`Head of ${named(k)}`, "", ["0 root", ...shown.words.map((_, other) => named(other + 1))],
-    (typed) => changeHead(k, headOf(typed, k, shown.words), shown));
+    (typed) => (typed.trim() ? changeHead(k, headOf(typed, k, shown.words), shown)
+      : say("Nothing was typed; nothing has changed.")));
+}
+
+// A value as it is in a list, if that has it in other capitals only.
+function asListed(typed, offers) {
+  const text = typed.trim();
+  if (offers.includes(text)) return text;
+  const same = offers.filter((one) => one.toLowerCase() === text.toLowerCase());
+  return same.length === 1 ? same[0] : text;
+}
+
+function setRelation() {
+  const offers = known.lists.deprels ?? [];
+  askAboutWord(`Relation of ${named(current)}`, sentence.relations[current - 1], offers,
+    (typed) => ({ do: "relation", relation: asListed(typed, offers) }));
 }
 
 function setColumn(name) {
   const value = sentence[name]?.[current - 1] ?? "_";
   const offers = name === "lemmas" ? [...new Set([word(current), word(current).toLowerCase()])] : known.lists[name] ?? [];
   askAboutWord(`${COLUMNS[name]} of ${named(current)}`, value === "_" ? "" : value, offers,
-    (typed) => ({ do: "column", column: name, value: typed }));
+    (typed) => ({ do: "column", column: name, value: name === "lemmas" ? typed : asListed(typed, offers) }));
 }
 
 const splitAt = (typed) => typed.trim().split(/\s+/);
 
 const RUN = {
   head: askForHead,
-  relation: () => askAboutWord(`Relation of ${named(current)}`, sentence.relations[current - 1], known.lists.deprels ?? [],
-    (typed) => ({ do: "relation", relation: typed })),
+  relation: setRelation,
   upos: () => setColumn("upos"),
   xpos: () => setColumn("xpos"),
   feats: () => setColumn("feats"),
@@ -316,9 +347,10 @@ const RUN = {
     if (next) rove(place, next, true);
     else say("All arcs are confirmed or at least 90% sure.");
   },
-  next: () => neighbour(1) && go(neighbour(1)),
-  back: () => neighbour(-1) && go(neighbour(-1)),
-  go: () => askFor("Sentence number", "", [], (typed) => go(Math.trunc(Number(typed)) || 0)),
+  next: () => (neighbour(1) ? go(neighbour(1)) : say("No sentence of the list comes after this one.")),
+  back: () => (neighbour(-1) ? go(neighbour(-1)) : say("No sentence of the list comes before this one.")),
+  go: () => askFor("Sentence number", "", [], (typed) => (/^\d+$/.test(typed.trim()) ? go(Number(typed))
+    : say("Expected the number of a sentence.", true))),
   undo: () => change({ do: "undo" }, "Undone."),
   redo: () => change({ do: "redo" }, "Done again."),
   reparse: () => change({ do: "reparse" }, "All that is not confirmed was parsed again."),
@@ -339,7 +371,7 @@ const RUN = {
   validate: async () => {
     say("Validating …");
     const got = await request("validate", { number: state.number });
-    if (got) say(got.lines.join(" · "));
+    if (got) say(`udtools: ${got.lines.join(" · ")}`);
   },
   filter: () => at("filters").elements.relation.focus(),
   keys: () => { at("keys").open = !at("keys").open; },
@@ -365,7 +397,7 @@ async function live() {
   at("progress").max = Math.max(progress.sentences, 1);
   at("progress").value = progress.confirmed;
   at("done").textContent = `${progress.confirmed} of ${progress.sentences} sentences confirmed`
-    + (progress.looked_at < progress.sentences ? ` · ${progress.looked_at} looked at` : "")
+    + (progress.looked_at < progress.sentences ? ` · the parser has looked at ${progress.looked_at}` : "")
     + (got.training ? ` · ${got.training}` : "");
   at("agreement").textContent = agreement?.words
     ? `Agreement with ${got.against}: UAS ${percent(agreement.uas)}, LAS ${percent(agreement.las)}`
@@ -395,7 +427,7 @@ function pick(k) {
   if (!head) {
     head = k;
     press(place, [k]);
-    say(`Head: ${word(k)}. Now choose its dependent.`);
+    say(`Head: “${word(k)}”. Now choose its dependent.`);
   } else if (head === k) {
     head = 0;
     press(place, []);
@@ -414,18 +446,30 @@ function listen() {
     showWord();
   });
   place.addEventListener("pointerdown", (event) => { dragged = wordOf(event); });
-  place.addEventListener("pointerup", (event) => {
-    const [from, to] = [dragged, wordOf(event)];
-    dragged = 0;
-    if (from && to && from !== to) setHead(to, from);
+  place.addEventListener("pointerover", (event) => {
+    if (!dragged || wordOf(event) === dragged) return;
+    place.classList.add("dragging");
+    press(place, [dragged]);
   });
+  const drop = (to) => {
+    const from = dragged;
+    dragged = 0;
+    if (!from) return;
+    place.classList.remove("dragging");
+    press(place, head ? [head] : []);
+    if (to && from !== to) setHead(to, from);
+  };
+  document.addEventListener("pointerup", (event) => drop(place.contains(event.target) ? wordOf(event) : 0));
+  document.addEventListener("pointercancel", () => drop(0));
   place.addEventListener("click", (event) => {
     if (!event.target.closest(".word")) return;
     current = wordOf(event);
     showWord();
     pick(current);
   });
-  place.addEventListener("keydown", (event) => {
+  document.addEventListener("keydown", (event) => {
+    const sideways = event.target === document.body && /^Arrow(Left|Right)$/.test(event.key); // the others scroll the page
+    if (!sentence || event.altKey || event.ctrlKey || event.metaKey || !(sideways || place.contains(event.target))) return;
     const last = sentence.words.length;
     const next = { ArrowLeft: current - 1, ArrowUp: current - 1, ArrowRight: current + 1, ArrowDown: current + 1, Home: 1,
       End: last }[event.key];
@@ -462,12 +506,10 @@ function listen() {
     inTurn(() => show(state.number));
   });
   at("filters").addEventListener("input", () => showList());
-  at("filters").addEventListener("submit", (event) => {
-    event.preventDefault();
-    rove(place, current, true);
-  });
+  at("filters").addEventListener("submit", (event) => event.preventDefault());
   at("filters").addEventListener("keydown", (event) => {
     if (event.key === "Escape") rove(place, current, true);
+    else if (event.key === "Enter" && event.target.matches("input") && !event.repeat && !event.isComposing) inTurn(takeList);
   });
   at("more").addEventListener("click", () => {
     state.rows += ROWS;
@@ -485,8 +527,11 @@ export async function start() {
   at("overview").querySelector(".tools").hidden = true;
   for (const id of ["work", "editor", "overview"]) at(id).hidden = false;
   document.querySelector("header p").textContent = "Annotating";
-  at("keys").querySelector("dl").replaceChildren(...COMMANDS.map(({ key, what }) => element("div", {},
-    element("dt", {}, element("kbd", { textContent: keyName(key) })), element("dd", { textContent: what }))),
+  at("keys").querySelector("dl").replaceChildren(...COMMANDS.map(({ key, name, what }) => {
+    const button = element("button", { type: "button", ariaLabel: what }, element("kbd", { textContent: keyName(key) }));
+    button.dataset.command = name;
+    return element("div", {}, element("dt", {}, button), element("dd", { textContent: what }));
+  }),
   element("div", {}, element("dt", {}, element("kbd", { textContent: "1–5" })), element("dd", { textContent: "Take one of the best trees" })));
   const page = new URLSearchParams(location.hash.slice(1));
   useToken(page.get("token") ?? "");
