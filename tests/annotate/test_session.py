@@ -251,6 +251,9 @@ def test_only_files_that_were_named_are_written(session: Opened, tmp_path: Path)
         session("# nothing\n\n", name="e.conllu")
     with pytest.raises(HeadspanError, match="cannot be read"):
         Session.open(tmp_path / "none.conllu", work.assistant.parser, annotator="anna")
+    (tmp_path / "latin.txt").write_bytes(b"caf\xe9")
+    with pytest.raises(HeadspanError, match=r"latin\.txt: is not UTF-8: the byte 0xe9 is invalid"):
+        Session.open(tmp_path / "latin.txt", work.assistant.parser, annotator="anna")
     with pytest.raises(HeadspanError, match="is a folder"):
         session("Hi.", name="f.txt", output=tmp_path)
     with pytest.raises(HeadspanError, match="is compressed"):
@@ -259,6 +262,7 @@ def test_only_files_that_were_named_are_written(session: Opened, tmp_path: Path)
         session("Hi.", name="g.txt", annotator="a b")
     assert {path.name for path in tmp_path.iterdir()} == {
         "a.conllu", "other.conllu", "b.conllu", "c.txt", "d.txt", "e.conllu", "f.txt", "g.txt",
+        "latin.txt",
     }  # fmt: skip
     assert not any(path.name.startswith(".headspan") for path in tmp_path.iterdir())
 

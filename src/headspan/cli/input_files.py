@@ -171,12 +171,7 @@ def _pieces(stream: BinaryIO, name: str) -> Generator[str]:
         while len(piece) == _READ:  # a terminal would have to end the text twice otherwise
             piece = text.read(_READ)
             yield piece
-    except UnicodeDecodeError as error:
-        byte = error.object[error.start]
-        raise HeadspanError(
-            f"{input_name(name)}: is not UTF-8: the byte {byte:#04x} is invalid"
-        ) from error
-    except UNREADABLE as error:
+    except (*UNREADABLE, UnicodeDecodeError) as error:
         raise unreadable(name, error) from error
     finally:
         text.detach()  # else it would close the caller's stream

@@ -262,7 +262,10 @@ def _compressed(file: IO[bytes], suffix: str) -> Iterator[BinaryIO]:
 
 
 def unreadable(path: PathLike, error: Exception) -> HeadspanError:
-    """The error for a file that cannot be read."""
+    """The error for a file that cannot be read, or not as UTF-8."""
+    if isinstance(error, UnicodeDecodeError):
+        byte = error.object[error.start]
+        return HeadspanError(f"{input_name(path)}: is not UTF-8: the byte {byte:#04x} is invalid")
     return HeadspanError(f"{input_name(path)}: cannot be read: {reason(error)}")
 
 
