@@ -180,6 +180,7 @@ LEXICON = {
         ("staged", "ADJ", "l0-2+0:", "stag"),  # nothing is known about adjectives
         ("sang", "VERB", "l0-3+0:ing", "sing"),  # nor about this ending
         ("be", "VERB", "=am", "am"),
+        ("1,100", "NUM", "=1000", "1,100"),  # digits are never changed
         ("alarm", "NOUN", "l0-0+0:", "alarm"),  # an end that stays is not doubted
     ],
 )

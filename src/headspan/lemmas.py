@@ -216,8 +216,11 @@ class Lemmatizer:
         A script that replaces the end of the word should make a lemma that is known, with this tag
         or else with another. If neither it nor a change that is usual for the ending does, it
         should be one that words with this ending have. *Staged* becomes *stage*, not *stag*.
+        Digits are never changed.
         """
         lemma = apply(script, form)
+        if _digits(lemma) != _digits(form):
+            return form or NO_LEMMA
         edit = None if script.startswith(_WHOLE) else _read(script)
         if edit is None or not edit.back:
             return lemma
@@ -338,6 +341,10 @@ def _longest_common(one: str, other: str) -> tuple[int, list[tuple[int, int]]]:
                     places.append((i - size, j - size))
         before = row
     return longest, places
+
+
+def _digits(word: str) -> list[str]:
+    return [character for character in word if character.isdigit()]
 
 
 def _common_start(one: str, other: str) -> int:
