@@ -128,7 +128,8 @@ class Trainer:
             check_memory(model, vocabularies.sizes(), encoder)
             if self.config.training.bfloat16:
                 check_bfloat16()
-        network = Network(model, vocabularies.sizes(), encoder)
+        crossing = self.config.data.crossing
+        network = Network(model, vocabularies.sizes(), encoder, crossing=crossing)
         if network.inputs.encoder is not None:
             network.inputs.encoder.in_bfloat16 = self.config.training.bfloat16
         network.to(device)
