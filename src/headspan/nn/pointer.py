@@ -179,6 +179,8 @@ class Decoder:
     """The number of the state of every word's outermost dependent on the left, or 0; (B, K, N+1)"""
     inner: Tensor = field(init=False)
     """The same for the innermost one."""
+    mask: Tensor | None = field(init=False)
+    """The mask of dropout on the hidden half before every word, (B · K, size), if there is one."""
 
     def __post_init__(self) -> None:
         words = self.given.words
@@ -188,6 +190,7 @@ class Decoder:
         self.last = torch.arange(size * self.beam, device=words.device).view(size, self.beam)
         self.outer = self.last.new_zeros(size, self.beam, longest + 1)
         self.inner = self.outer
+        self.mask = self.given.scorer.dropout.mask(*zeros.shape, zeros)
 
     def advance(self) -> Tensor:
         """Go on to the next word; gives the hidden half of its states, (B · K, size)."""
@@ -198,6 +201,8 @@ class Decoder:
         if scorer.hierarchical:
             ends = (numbers[..., at + 1].flatten() for numbers in (self.outer, self.inner))
             before = scorer.before(last, *map(self._states, ends))
+        if self.mask is not None:
+            before = before[0] * self.mask, before[1]
         word = self.given.words[:, at].repeat_interleave(self.beam, 0)
         state = scorer.cell(word, before)
         if not scorer.hierarchical:
