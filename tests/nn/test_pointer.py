@@ -43,10 +43,19 @@ def lstm(scorer: LeftToRightPointer, x: np.ndarray, s: np.ndarray, m: np.ndarray
     return sigmoid(o) * np.tanh(m), m
 
 
-def by_loops(scorer: LeftToRightPointer, c: np.ndarray, tree: Tree) -> np.ndarray:
-    """The scores [h, d] as the formulas have them, for one sentence; c is c_0 … c_{n+1}."""
+def by_loops(
+    scorer: LeftToRightPointer,
+    c: np.ndarray,
+    tree: Tree,
+    masks: tuple[np.ndarray, np.ndarray] | None = None,
+) -> np.ndarray:
+    """The scores [h, d] as the formulas have them, for one sentence; c is c_0 … c_{n+1}.
+
+    masks: those of dropout on the hidden half of states and on the dependents' projections.
+    """
     n, w = len(tree), numbers(scorer)
     size = scorer.cell.hidden_size
+    hidden, pointing = masks if masks is not None else (np.ones(size), np.ones(size))
     zero = np.zeros(size), np.zeros(size)
     states = [zero]
     scores = np.zeros((n + 1, n + 1))
@@ -63,8 +72,8 @@ def by_loops(scorer: LeftToRightPointer, c: np.ndarray, tree: Tree) -> np.ndarra
         else:
             x = c[i - 1] + c[i] + c[i + 1]
             before = list(states[-1])
-        states.append(lstm(scorer, projected(scorer.word, x), *before))
-        dependent = np.append(projected(scorer.dependent, states[-1][0]), 1)
+        states.append(lstm(scorer, projected(scorer.word, x), before[0] * hidden, before[1]))
+        dependent = np.append(projected(scorer.dependent, states[-1][0]) * pointing, 1)
         for h in range(n + 1):
             head = np.append(projected(scorer.head, c[h]), 1)
             scores[h, i] = head @ w["weight"] @ dependent
@@ -111,6 +120,24 @@ def test_scores_along_a_tree_are_those_of_plain_loops(name: str) -> None:
     for b, tree in enumerate(TREES):
         n = len(tree)
         expected = by_loops(scorer, context[b].numpy(), tree)
+        np.testing.assert_allclose(found[b, : n + 1, 1 : n + 1], expected[:, 1:], atol=1e-12)
+
+
+@both
+def test_dropout_has_one_mask_per_sentence(name: str) -> None:
+    scorer, context = random_scorer(name), random_context(3, 6)
+    heads, _ = padded(TREES)
+    part = scorer(context, torch.from_numpy(LENGTHS))
+    scorer.dropout.rate = 0.5
+    torch.manual_seed(5)
+    found = part.along(heads).detach().numpy()
+    torch.manual_seed(5)
+    hidden, pointing = (scorer.dropout.mask(3, 5, context) for _ in range(2))
+    assert hidden is not None
+    assert pointing is not None
+    for b, tree in enumerate(TREES):
+        n, masks = len(tree), (hidden[b].numpy(), pointing[b].numpy())
+        expected = by_loops(scorer, context[b].numpy(), tree, masks)
         np.testing.assert_allclose(found[b, : n + 1, 1 : n + 1], expected[:, 1:], atol=1e-12)
 
 

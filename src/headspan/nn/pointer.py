@@ -23,8 +23,9 @@ The score of head h of word i is the deep biaffine [φ_h(c_h); 1]ᵀ W [φ_d(s_i
 In both, dependents to the right of a word are attached after it, so that they play no part. This
 is the left-to-right order of the 2021 paper, which also has others, and the mixing is that of the
 implementation that its authors published. It differs from theirs in what surrounds it: the state
-starts at 0, activations and sizes are those of the other scorers here, words are not masked within
-the decoder, and relations are scored from the context, like those of all structures.
+starts at 0, activations and sizes are those of the other scorers here, dropout masks the hidden
+half of before_i, by the same mask for all words of a sentence, and relations are scored from the
+context, like those of all structures.
 """
 
 from __future__ import annotations
@@ -190,7 +191,7 @@ class Decoder:
         self.last = torch.arange(size * self.beam, device=words.device).view(size, self.beam)
         self.outer = self.last.new_zeros(size, self.beam, longest + 1)
         self.inner = self.outer
-        self.mask = self.given.scorer.dropout.mask(*zeros.shape, zeros)
+        self.mask = self.given.scorer.dropout.mask(len(zeros), zeros.shape[1], zeros)
 
     def advance(self) -> Tensor:
         """Go on to the next word; gives the hidden half of its states, (B · K, size)."""
