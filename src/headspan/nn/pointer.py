@@ -172,6 +172,8 @@ class Decoder:
     beam: int
     word: int = 0
     """The word whose state was made last."""
+    words: tuple[Tensor, ...] = field(init=False)
+    """What the decoder reads of each word, (B, size): apart, so that their gradients are small."""
     made: list[State] = field(init=False)
     """The states of all steps, the first one zeros; only the last one, if no other is needed."""
     last: Tensor = field(init=False)
@@ -186,6 +188,7 @@ class Decoder:
     def __post_init__(self) -> None:
         words = self.given.words
         size, longest = words.shape[:2]
+        self.words = words.unbind(1)
         zeros = words.new_zeros(size * self.beam, self.given.scorer.cell.hidden_size)
         self.made = [(zeros, zeros)]
         self.last = torch.arange(size * self.beam, device=words.device).view(size, self.beam)
@@ -204,8 +207,7 @@ class Decoder:
             before = scorer.before(last, *map(self._states, ends))
         if self.mask is not None:
             before = before[0] * self.mask, before[1]
-        word = self.given.words[:, at].repeat_interleave(self.beam, 0)
-        state = scorer.cell(word, before)
+        state = scorer.cell(self.words[at].repeat_interleave(self.beam, 0), before)
         if not scorer.hierarchical:
             self.made.clear()
         self.made.append(state)

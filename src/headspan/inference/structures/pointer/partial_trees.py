@@ -8,11 +8,10 @@ class PartialTrees:
     """For every sentence of a batch a number of partial trees, whose words get heads from 1 to n.
 
     Whatever legal heads are taken, the next word has at least one, and the last word completes a
-    tree with a single root. For if the root is taken, a word without a head is not above it, so
-    that it can be attached to it; and if it is not, all words before the last can be below the
-    last. If no arcs may cross, a word below an arc can be attached to the right end of the shortest
-    such arc, which is a word that has no head yet; and one below no arc to the root, 0, or to the
-    word that is attached there.
+    tree with a single root. If no word is the root yet, the next one can be; the last one then has
+    all others below it, and must be. If there is a root, the next word is not above it, and can be
+    attached to it. Where no arcs may cross, that holds for words that are below no arc. One below
+    an arc can be attached to the right end of the shortest of these arcs, a word without a head.
 
     Words beyond the end of a sentence have the head 0, which means nothing.
     """
