@@ -62,6 +62,11 @@ class DataConfig:
         return replace(self, train="", dev="", test="", silver="")
 
     @property
+    def crossing(self) -> bool:
+        """Whether crossing arcs are learned as they are."""
+        return self.nonprojective == "keep"
+
+    @property
     def scheme(self) -> Scheme | None:
         """The scheme by which labels encode non-projective trees; None if they do not."""
         if self.nonprojective == "drop" or self.nonprojective == "keep":
@@ -122,6 +127,8 @@ class ModelConfig:
     """The loss on trees: a name from the registry of losses."""
     decoder: Literal["best", "minimum-risk"] = "best"
     """The tree with the highest score, or with the highest expected number of right heads."""
+    beam: int = 1
+    """The width of the search, for structures that build a tree word by word."""
     labels_from: Literal["words", "spans"] = "words"
     """Relations from the words of an arc, or from their headed spans (the paper's footnote)."""
     lstm_layers: int = 3
@@ -304,6 +311,8 @@ def _checked(hint: Any, value: Any, where: str, key: str) -> Any:
     name = key.rpartition(".")[2]
     if name in _BELOW_ONE and value >= 1:
         raise HeadspanError(f"{where}: {key} is {shown(value)}; expected less than 1")
+    if name in _AT_MOST and value > _AT_MOST[name]:
+        raise HeadspanError(f"{where}: {key} is {shown(value)}; expected at most {_AT_MOST[name]}")
     if name in _NOT_ZERO and not value:
         raise HeadspanError(f"{where}: {key} is 0; expected at least 1")
     return hint(value)
@@ -313,8 +322,9 @@ _LARGEST = 10**12
 _BELOW_ONE = {"betas", "dropout", "word_dropout"}
 _NOT_ZERO = {
     "lstm_size", "score_size", "label_size", "size", "batch_tokens", "accumulate", "epochs",
-    "silver_epochs",
+    "silver_epochs", "beam",
 }  # fmt: skip
+_AT_MOST = {"beam": 64}
 _NAMES = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
 
 

@@ -74,10 +74,18 @@ class EncodedTensors:
 
 
 class Network(nn.Module):
-    """Inputs, tagger, BiLSTM, scorers. `structure` decides which scorers there are."""
+    """Inputs, tagger, BiLSTM, scorers. `structure` decides which scorers there are.
+
+    crossing: whether arcs may cross, if the structure leaves that open.
+    """
 
     def __init__(
-        self, model: ModelConfig, sizes: VocabularySizes, encoder: nn.Module | None = None
+        self,
+        model: ModelConfig,
+        sizes: VocabularySizes,
+        encoder: nn.Module | None = None,
+        *,
+        crossing: bool = False,
     ) -> None:
         super().__init__()
         pretrained = (
@@ -105,7 +113,8 @@ class Network(nn.Module):
         self.lstm = BiLSTM(size, model.lstm_size, model.lstm_layers, model.dropout)
         if model.lstm_layers:
             size = 2 * model.lstm_size
-        self.structure: Structure = STRUCTURES[model.structure]
+        named: Structure = STRUCTURES[model.structure]
+        self.structure = named.configured(crossing=crossing, beam=model.beam)
         for piece in self.structure.pieces:
             scorer = SCORERS[piece.scorer](size, model.score_size, model.dropout)
             self.add_module(_module_name(piece), scorer)
