@@ -119,6 +119,8 @@ class ModelConfig:
     """The loss on trees: a name from the registry of losses."""
     decoder: Literal["best", "minimum-risk"] = "best"
     """The tree with the highest score, or with the highest expected number of right heads."""
+    refinements: int = 0
+    """How often, at most, the encoder reads the predicted tree and the tree is predicted again."""
     labels_from: Literal["words", "spans"] = "words"
     """Relations from the words of an arc, or from their headed spans (the paper's footnote)."""
     lstm_layers: int = 3
