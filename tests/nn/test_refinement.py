@@ -1,4 +1,4 @@
-"""Attention that reads a graph, against its formulas, in every encoder that can be made to."""
+"""Attention that reads trees, against its formulas, in every encoder that can be made to."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -11,13 +11,13 @@ from torch import Tensor, nn
 from headspan.config import EncoderConfig, ModelConfig
 from headspan.nn.network import Network
 from headspan.nn.pretrained import PretrainedEncoder, empty_encoder
-from headspan.nn.refinement import _WITH_INTERFACE, Graph, GraphAttention, attend
+from headspan.nn.refinement import _WITH_INTERFACE, PriorTrees, TreeAttention, attend
 from headspan.plumbing.errors import HeadspanError
 from headspan.runtime.decoding import DecodingOptions
 from headspan.runtime.inputs import Inputs, Subwords, VocabularySizes
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")
-LABELS, RELATIONS = 3, 7
+LABELS, LINKS = 3, 7
 HIDDEN, HEADS, HEAD, LAYERS = 8, 2, 4, 2  # √4 is exact: so is the comparison with MPNet
 BERT = {
     "vocab_size": 30, "hidden_size": HIDDEN, "num_hidden_layers": LAYERS, "intermediate_size": 8,
@@ -71,7 +71,7 @@ SUBWORDS = Subwords(
     np.array([0, 1, 2, 2, 3, 4, 5, 6, 7, 8]),
 )
 WIDTH = 5
-GRAPH = Graph(np.array([[2, 0, 2], [0, 1, -1]]), np.array([[1, 0, 2], [0, 1, -1]]))
+PRIOR = PriorTrees(np.array([[2, 0, 2], [0, 1, -1]]), np.array([[1, 0, 2], [0, 1, -1]]))
 EMPTY = np.zeros((2, 6, 6), np.int64)
 
 
@@ -88,7 +88,7 @@ def random_encoder(kind: str) -> nn.Module:
     return encoder
 
 
-def randomized(attention: GraphAttention) -> GraphAttention:
+def randomized(attention: TreeAttention) -> TreeAttention:
     with torch.no_grad():
         attention.keys.normal_()
         attention.values.normal_()
@@ -103,15 +103,15 @@ def outputs(encoder: nn.Module) -> Tensor:
 
 
 def test_relations_are_arcs_between_first_subwords() -> None:
-    relations = GRAPH.relations(SUBWORDS, WIDTH, LABELS)
+    links = PRIOR.links(SUBWORDS, WIDTH, LABELS)
     expected = EMPTY.copy()
     for row, head, dependent, label in [
         (0, 2, 1, 1), (0, 0, 2, 0), (0, 2, 4, 2), (1, 0, 1, 0), (1, 1, 2, 1),
     ]:  # fmt: skip
         expected[row, head, dependent] = 1 + label
         expected[row, dependent, head] = 1 + LABELS + label
-    assert (relations == expected).all()
-    assert relations.max() == 2 * LABELS
+    assert (links == expected).all()
+    assert links.max() == 2 * LABELS
 
 
 def test_arcs_between_windows_are_no_relations() -> None:
@@ -120,21 +120,21 @@ def test_arcs_between_windows_are_no_relations() -> None:
         np.array([[1, 5, 6, 2], [1, 6, 7, 2]]), np.array([4, 4]),
         np.array([0, 1, 2, 6, 7]), np.array([0, 1, 2, 3, 4]),
     )  # fmt: skip
-    graph = Graph(np.array([[2, 0, 2]]), np.array([[1, 0, 2]]))
-    relations = graph.relations(windows, WIDTH, LABELS)
-    assert relations[0, 2, 1] == 2
-    assert relations[0, 0, 2] == 1
-    assert not relations[1].any()
+    prior = PriorTrees(np.array([[2, 0, 2]]), np.array([[1, 0, 2]]))
+    links = prior.links(windows, WIDTH, LABELS)
+    assert links[0, 2, 1] == 2
+    assert links[0, 0, 2] == 1
+    assert not links[1].any()
 
 
 def test_changed_sentences_are_those_with_another_head_or_label() -> None:
-    assert GRAPH.differing(None).tolist() == [0, 1]
-    assert GRAPH.differing(GRAPH).tolist() == []
-    label = Graph(GRAPH.heads, np.array([[1, 0, 2], [0, 2, -1]]))
-    head = Graph(np.array([[3, 0, 2], [0, 1, -1]]), GRAPH.labels)
-    assert GRAPH.differing(label).tolist() == [1]
-    assert GRAPH.differing(head).tolist() == [0]
-    part = GRAPH.sentences(np.array([1]))
+    assert PRIOR.differing(None).tolist() == [0, 1]
+    assert PRIOR.differing(PRIOR).tolist() == []
+    label = PriorTrees(PRIOR.heads, np.array([[1, 0, 2], [0, 2, -1]]))
+    head = PriorTrees(np.array([[3, 0, 2], [0, 1, -1]]), PRIOR.labels)
+    assert PRIOR.differing(label).tolist() == [1]
+    assert PRIOR.differing(head).tolist() == [0]
+    part = PRIOR.sentences(np.array([1]))
     assert part.heads.tolist() == [[0, 1]]
     assert part.labels.tolist() == [[0, 1]]
 
@@ -147,23 +147,23 @@ def linear(x: np.ndarray, layer: Any) -> np.ndarray:
 
 def formulas(
     x: np.ndarray, maps: list[nn.Module], bias: np.ndarray, scale: float,
-    relations: np.ndarray, keys: np.ndarray, values: np.ndarray,
+    links: np.ndarray, keys: np.ndarray, values: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
     """z_i of one sentence, word by word and head by head, from e_ij and α_ij as written down."""
     query, key, value = (linear(x, layer).reshape(len(x), HEADS, HEAD) for layer in maps)
     z = np.zeros((len(x), HEADS, HEAD))
-    one_hot = np.eye(RELATIONS)
+    one_hot = np.eye(LINKS)
     for head in range(HEADS):
         for i in range(len(x)):
             e = np.array([
-                query[i, head] @ (key[j, head] + one_hot[relations[i, j]] @ keys) * scale
+                query[i, head] @ (key[j, head] + one_hot[links[i, j]] @ keys) * scale
                 + bias[head, i, j]
                 for j in range(len(x))
             ])  # fmt: skip
             alpha = np.exp(e - e.max())
             alpha /= alpha.sum()
             for j in range(len(x)):
-                z[i, head] += alpha[j] * (value[j, head] + one_hot[relations[i, j]] @ values)
+                z[i, head] += alpha[j] * (value[j, head] + one_hot[links[i, j]] @ values)
     return z.reshape(len(x), HIDDEN)
 
 
@@ -181,7 +181,7 @@ def positions(encoder: Any, kind: str, side: int) -> np.ndarray:
 def test_attention_is_that_of_the_formulas(kind: str) -> None:
     encoder = random_encoder(kind)
     names, output = KINDS[kind].names, KINDS[kind].output
-    attention = randomized(GraphAttention(encoder, LABELS))
+    attention = randomized(TreeAttention(encoder, LABELS))
     modules = [module for module in encoder.modules() if hasattr(module, names[0])]
     assert len(modules) == LAYERS
     seen: list[dict[str, np.ndarray]] = [{} for _ in modules]
@@ -198,9 +198,9 @@ def test_attention_is_that_of_the_formulas(kind: str) -> None:
             module.register_forward_hook(watch(k, "z"))
         else:
             module.get_submodule(output).register_forward_pre_hook(watch(k, "z"))
-    with torch.no_grad(), attention.reading(GRAPH, SUBWORDS, WIDTH):
+    with torch.no_grad(), attention.reading(PRIOR, SUBWORDS, WIDTH):
         outputs(encoder)
-    relations = GRAPH.relations(SUBWORDS, WIDTH, LABELS)
+    links = PRIOR.links(SUBWORDS, WIDTH, LABELS)
     scale = 1.0 if kind in ("t5", "mt5") else HEAD**-0.5
     for k, module in enumerate(modules):
         for b, n in enumerate(SUBWORDS.lengths):  # padding is not attended to
@@ -209,7 +209,7 @@ def test_attention_is_that_of_the_formulas(kind: str) -> None:
                 [module.get_submodule(name) for name in names],
                 positions(encoder, kind, n),
                 scale,
-                relations[b],
+                links[b],
                 attention.keys[k].detach().numpy(),
                 attention.values[k].detach().numpy(),
             )
@@ -223,13 +223,13 @@ def test_without_relations_it_is_the_encoder_itself(kind: str) -> None:
         encoder.set_attn_implementation("eager")  # type: ignore[operator]
     with torch.no_grad():
         plain = outputs(encoder)
-        attention = GraphAttention(encoder, LABELS)
+        attention = TreeAttention(encoder, LABELS)
         assert torch.equal(outputs(encoder), plain)
-        for graph in (None, GRAPH):  # the embeddings are still zero
-            with attention.reading(graph, SUBWORDS, WIDTH):
+        for prior in (None, PRIOR):  # the embeddings are still zero
+            with attention.reading(prior, SUBWORDS, WIDTH):
                 assert torch.equal(outputs(encoder), plain)
         randomized(attention)
-        with attention.reading(GRAPH, SUBWORDS, WIDTH):
+        with attention.reading(PRIOR, SUBWORDS, WIDTH):
             assert not torch.allclose(outputs(encoder), plain, atol=1e-2)
         assert torch.equal(outputs(encoder), plain)  # nothing is left of it
 
@@ -237,10 +237,10 @@ def test_without_relations_it_is_the_encoder_itself(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradients_reach_the_relations_of_every_layer(kind: str) -> None:
     encoder = random_encoder(kind)
-    attention = GraphAttention(encoder, LABELS)
-    with attention.reading(GRAPH, SUBWORDS, WIDTH):
+    attention = TreeAttention(encoder, LABELS)
+    with attention.reading(PRIOR, SUBWORDS, WIDTH):
         outputs(encoder).sin().sum().backward()
-    present = np.unique(GRAPH.relations(SUBWORDS, WIDTH, LABELS)).tolist()
+    present = np.unique(PRIOR.links(SUBWORDS, WIDTH, LABELS)).tolist()
     assert present == [0, 1, 2, 3, 4, 5, 6]
     for parameter in (attention.keys, attention.values):
         assert parameter.grad is not None
@@ -250,16 +250,16 @@ def test_gradients_reach_the_relations_of_every_layer(kind: str) -> None:
 def test_gradients_are_those_of_differences() -> None:
     torch.manual_seed(0)
     query, key, value = torch.randn(3, 2, HEADS, 6, HEAD, dtype=torch.double)
-    attention = GraphAttention(random_encoder("bert"), LABELS).double()
+    attention = TreeAttention(random_encoder("bert"), LABELS).double()
     module = nn.Identity().eval()
 
     def scored(keys: Tensor, values: Tensor) -> Tensor:
         attention.keys, attention.values = (None, None)  # type: ignore[assignment]
         attention.__dict__.update(keys=keys, values=values)
-        with attention.reading(GRAPH, SUBWORDS, WIDTH):
+        with attention.reading(PRIOR, SUBWORDS, WIDTH):
             return attend(module, query, key, value, None, scaling=0.5)[0]
 
-    start = torch.randn(2, LAYERS, RELATIONS, HEAD, dtype=torch.double, requires_grad=True)
+    start = torch.randn(2, LAYERS, LINKS, HEAD, dtype=torch.double, requires_grad=True)
     assert torch.autograd.gradcheck(lambda both: scored(*both), (start,))
 
 
@@ -278,7 +278,7 @@ def test_attention_that_cannot_be_extended_is_an_error(table: dict[str, Any]) ->
         "cannot; expected one of bert, camembert, distilbert, electra, marian, mpnet, mt5, "
     )
     with pytest.raises(HeadspanError, match=message):
-        PretrainedEncoder(empty_encoder(table), mix=False, fine_tuned="all", graph_labels=LABELS)
+        PretrainedEncoder(empty_encoder(table), mix=False, fine_tuned="all", tree_labels=LABELS)
 
 
 SIZES = VocabularySizes(5, 2, 2, (), (), 2)
@@ -315,14 +315,16 @@ def network() -> Network:
     return network
 
 
-def watched(network: Network, monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, Graph | None]]:
-    """The number of sentences and the graph of every pass from now on."""
-    passes: list[tuple[int, Graph | None]] = []
+def watched(
+    network: Network, monkeypatch: pytest.MonkeyPatch
+) -> list[tuple[int, PriorTrees | None]]:
+    """The number of sentences and the trees that were read, of every pass from now on."""
+    passes: list[tuple[int, PriorTrees | None]] = []
     context = network.context
 
-    def watching(inputs: Inputs, graph: Graph | None = None) -> Any:
-        passes.append((len(inputs.lengths), graph))
-        return context(inputs, graph)
+    def watching(inputs: Inputs, prior: PriorTrees | None = None) -> Any:
+        passes.append((len(inputs.lengths), prior))
+        return context(inputs, prior)
 
     monkeypatch.setattr(network, "context", watching)
     return passes
@@ -334,12 +336,12 @@ INPUTS = Inputs(np.array([3, 2]), SUBWORDS, None, None, None, None)
 def test_a_tree_that_does_not_change_is_final(
     network: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Relations whose embeddings are zero change nothing: one more pass finds the same trees."""
-    graph = network.inputs.encoder.graph  # type: ignore[union-attr]
-    assert graph is not None
+    """Links whose embeddings are zero change nothing: one more pass finds the same trees."""
+    attention = network.inputs.encoder.tree_attention  # type: ignore[union-attr]
+    assert attention is not None
     with torch.no_grad():
-        graph.keys.zero_()
-        graph.values.zero_()
+        attention.keys.zero_()
+        attention.values.zero_()
     passes = watched(network, monkeypatch)
     best = network.parse(INPUTS).best
     assert [count for count, _ in passes] == [2, 2]

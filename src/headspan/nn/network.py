@@ -18,7 +18,7 @@ from headspan.inference.pieces import Piece
 from headspan.nn.int8 import use_float32, use_int8
 from headspan.nn.layers import BiLSTM
 from headspan.nn.pretrained import PretrainedEncoder
-from headspan.nn.refinement import Graph
+from headspan.nn.refinement import PriorTrees
 from headspan.nn.scorers import LabelScorer, fenceposts
 from headspan.nn.tagger import Tagger, tag_loss
 from headspan.nn.word_vectors import WordVectors
@@ -97,7 +97,7 @@ class Network(nn.Module):
                 encoder,
                 mix=model.encoder.layers == "mix",
                 fine_tuned=model.encoder.fine_tuned,
-                graph_labels=sizes.labels if model.refinements else 0,
+                tree_labels=sizes.labels if model.refinements else 0,
             )
             if encoder is not None
             else None
@@ -125,9 +125,11 @@ class Network(nn.Module):
             self.add_module(_module_name(piece), scorer)
         self.labels = LabelScorer(size, model.label_size, sizes.labels, model.dropout)
 
-    def context(self, inputs: Inputs, graph: Graph | None = None) -> tuple[Tensor, list[Tensor]]:
-        """c_0 … c_{n+1}, (B, N+2, 2H), and the scores of tags. graph: trees to refine."""
-        vectors = self.inputs(inputs, graph)
+    def context(
+        self, inputs: Inputs, prior: PriorTrees | None = None
+    ) -> tuple[Tensor, list[Tensor]]:
+        """c_0 … c_{n+1}, (B, N+2, 2H), and the scores of tags. prior: trees to refine."""
+        vectors = self.inputs(inputs, prior)
         tags: list[Tensor] = []
         if self.tagger is not None:
             tags = self.tagger(vectors)
@@ -142,20 +144,22 @@ class Network(nn.Module):
         changes; trees have no gradient.
         """
         loss, encoded = self._loss(inputs, gold, None)
-        graph = None
+        prior = None
         for _ in range(self.model.refinements):
-            rows, graph = self._changed(encoded, graph)
+            rows, prior = self._changed(encoded, prior)
             if not len(rows):
                 break
             inputs = inputs.sentences(rows)
             gold = gold.sentences(rows, inputs.width - 2)
-            again, encoded = self._loss(inputs, gold, graph)
+            again, encoded = self._loss(inputs, gold, prior)
             loss += again
         return loss
 
-    def _loss(self, inputs: Inputs, gold: Gold, graph: Graph | None) -> tuple[Loss, EncodedTensors]:
+    def _loss(
+        self, inputs: Inputs, gold: Gold, prior: PriorTrees | None
+    ) -> tuple[Loss, EncodedTensors]:
         """The losses of a single pass, and what it has computed."""
-        context, tags = self.context(inputs, graph)
+        context, tags = self.context(inputs, prior)
         n = torch.from_numpy(inputs.lengths)
         b, k = gold.labels.ge(0).nonzero(as_tuple=True)
         relations = self.label_scores(context, gold.heads, gold.spans, b, k, n)
@@ -169,11 +173,11 @@ class Network(nn.Module):
 
     @torch.no_grad()
     def _changed(
-        self, encoded: EncodedTensors, graph: Graph | None
-    ) -> tuple[NDArray[np.int64], Graph]:
+        self, encoded: EncodedTensors, prior: PriorTrees | None
+    ) -> tuple[NDArray[np.int64], PriorTrees]:
         """The sentences whose trees are not those that the encoder has read, and their trees."""
-        predicted = Graph.of(decode(encoded, self.sizes, BEST_TREES).best)
-        rows = predicted.differing(graph)
+        predicted = PriorTrees.of(decode(encoded, self.sizes, BEST_TREES).best)
+        rows = predicted.differing(prior)
         return rows, predicted.sentences(rows) if len(rows) else predicted
 
     @property
@@ -199,13 +203,13 @@ class Network(nn.Module):
         """Compute what decoding needs: of every sentence, what its last pass has computed."""
         self.eval()
         encoded = last = self._encode(inputs, None)
-        rows, graph = np.arange(len(inputs.lengths)), None
+        rows, prior = np.arange(len(inputs.lengths)), None
         for _ in range(self.model.refinements):
-            changed, graph = self._changed(last, graph)
+            changed, prior = self._changed(last, prior)
             if not len(changed):
                 break
             rows, inputs = rows[changed], inputs.sentences(changed)
-            last = self._encode(inputs, graph)
+            last = self._encode(inputs, prior)
             encoded.context[rows, : inputs.width] = last.context
             for whole, part in zip(encoded.tags, last.tags, strict=True):
                 whole[rows, : inputs.width - 2] = part
@@ -214,10 +218,10 @@ class Network(nn.Module):
         scores = self.tree_scores(encoded.context, encoded.scores.lengths)
         return replace(encoded, scores=scores)
 
-    def _encode(self, inputs: Inputs, graph: Graph | None) -> EncodedTensors:
+    def _encode(self, inputs: Inputs, prior: PriorTrees | None) -> EncodedTensors:
         """Compute what decoding needs in a single pass."""
         with stage("encode"):
-            context, tags = self.context(inputs, graph)
+            context, tags = self.context(inputs, prior)
         with stage("score"):
             scores = self.tree_scores(context, inputs.lengths)
         first = self.sizes.reserved

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from headspan.nn.refinement import Graph, GraphAttention
+from headspan.nn.refinement import PriorTrees, TreeAttention
 from headspan.nn.sentencepiece_files import FILES, VOCABULARY, read_tokenizer
 from headspan.plumbing.errors import HeadspanError, first_line, naming, shown
 from headspan.runtime.inputs import Subwords, check_subwords
@@ -31,11 +31,11 @@ _FAST_TOKENIZER = "tokenizer.json"
 class PretrainedEncoder(nn.Module):
     """Vectors of words: the means of their subwords' vectors, of the last layer or a mix of all.
 
-    graph_labels: if it is not 0, the encoder reads trees with so many labels.
+    tree_labels: if it is not 0, the encoder reads trees with so many labels.
     """
 
     def __init__(
-        self, encoder: nn.Module, *, mix: bool, fine_tuned: str, graph_labels: int = 0
+        self, encoder: nn.Module, *, mix: bool, fine_tuned: str, tree_labels: int = 0
     ) -> None:
         super().__init__()
         config: Any = encoder.config
@@ -47,7 +47,7 @@ class PretrainedEncoder(nn.Module):
         self.in_bfloat16 = False
         """Whether training multiplies matrices in bfloat16; weights stay float32."""
         self.mix = nn.Parameter(torch.zeros(config.num_hidden_layers + 1)) if mix else None
-        self.graph = GraphAttention(encoder, graph_labels) if graph_labels else None
+        self.tree_attention = TreeAttention(encoder, tree_labels) if tree_labels else None
         if self.frozen:
             encoder.requires_grad_(False)
         elif fine_tuned == "layers":
@@ -61,11 +61,11 @@ class PretrainedEncoder(nn.Module):
         return self
 
     def forward(
-        self, subwords: Subwords, sentences: int, width: int, graph: Graph | None = None
+        self, subwords: Subwords, sentences: int, width: int, prior: PriorTrees | None = None
     ) -> Tensor:
         """Vectors (sentences, width, size): <bos> at 0, words 1 … n, <eos> at n+1, then zeros.
 
-        graph: trees for it to read, if it can.
+        prior: trees for it to read, if it can.
         """
         device = next(self.encoder.parameters()).device
         check_subwords(subwords, self.subwords)
@@ -77,7 +77,9 @@ class PretrainedEncoder(nn.Module):
         with (
             torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen),
             torch.autocast(device.type, torch.bfloat16, enabled=self.in_bfloat16 and self.training),
-            self.graph.reading(graph, subwords, width) if self.graph else nullcontext(),
+            self.tree_attention.reading(prior, subwords, width)
+            if self.tree_attention
+            else nullcontext(),
         ):
             output = self.encoder(
                 input_ids=ids, attention_mask=mask.long(), output_hidden_states=self.mix is not None

@@ -1,7 +1,8 @@
 """Attention of an encoder that reads the trees of the pass before, by which they are refined.
 
-After Mohammadshahi and Henderson (2021): the trees of a batch are a graph between subwords, the
-attention of every layer knows the relations in it, and the same network predicts the trees again.
+After Mohammadshahi and Henderson (2021), *Recursive Non-Autoregressive Graph-to-Graph Transformer*:
+the arcs of predicted trees are links between subwords, the attention of every layer knows the link
+of every two subwords, and the same network predicts the trees again. They say relation for link.
 """
 
 from __future__ import annotations
@@ -33,21 +34,21 @@ _NAME = "headspan"  # of our function in the registry
 class _Layer(NamedTuple):
     """What a layer's attention reads besides its queries, keys and values."""
 
-    relations: Tensor
+    links: Tensor
     """r_ij, (windows, T, T)."""
     keys: Tensor
-    """W_R, (relations, size of a head)."""
+    """W_R, (kinds of links, size of an attention head)."""
     values: Tensor
     """W_RV, of the same shape."""
 
 
 _LAYERS: ContextVar[Iterator[_Layer] | None] = ContextVar("layers", default=None)
-"""The layers that the encoder has yet to compute, if it reads a graph."""
+"""The layers that the encoder has yet to compute, if it reads trees."""
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
-    """The trees of a batch as an encoder reads them; −1 beyond the ends."""
+class PriorTrees:
+    """The trees of a batch from the pass before, as the encoder reads them; −1 beyond the ends."""
 
     heads: Numbers
     """(B, N)"""
@@ -55,31 +56,31 @@ class Graph:
     """(B, N)"""
 
     @classmethod
-    def of(cls, trees: PredictedTrees) -> Graph:
+    def of(cls, trees: PredictedTrees) -> PriorTrees:
         """Trees with their labels, without all else that is known of them."""
         return cls(trees.heads, trees.labels)
 
-    def differing(self, other: Graph | None) -> Numbers:
-        """The sentences whose trees or labels are not those of another graph."""
+    def differing(self, other: PriorTrees | None) -> Numbers:
+        """The sentences whose trees or labels are others than before; all if there were none."""
         if other is None:
             return np.arange(len(self.heads))
         same = (self.heads == other.heads) & (self.labels == other.labels)
         return np.flatnonzero(~same.all(1))
 
-    def sentences(self, rows: Numbers) -> Graph:
+    def sentences(self, rows: Numbers) -> PriorTrees:
         """The trees of some of the sentences, with room for the longest of them."""
         longest = int((self.heads[rows] >= 0).sum(1).max())
-        return Graph(self.heads[rows, :longest], self.labels[rows, :longest])
+        return PriorTrees(self.heads[rows, :longest], self.labels[rows, :longest])
 
-    def relations(self, subwords: Subwords, width: int, labels: int) -> Numbers:
-        """r_ij of every two subwords, (windows, T, T), from so many labels.
+    def links(self, subwords: Subwords, width: int, labels: int) -> Numbers:
+        """r_ij, the link of every two subwords, (windows, T, T). labels: how many there are.
 
         0: none; 1 + l: an arc with the label l from i to j; 1 + labels + l: one from j to i. The
         first subword of a word has its arcs, and the start of the sentence is the root. An arc
-        between words whose vectors come from different windows is in neither.
+        between words whose vectors come from different windows is not a link in either.
         """
         side = subwords.ids.shape[1]
-        relations = np.zeros((len(subwords.ids), side, side), np.int64)
+        links = np.zeros((len(subwords.ids), side, side), np.int64)
         words, first = np.unique(subwords.owners, return_index=True)
         place = np.full(len(self.heads) * width, -1)
         place[words] = subwords.pieces[first]
@@ -88,16 +89,16 @@ class Graph:
         together = head // side == dependent // side
         window, i = np.divmod(head[together], side)
         j, label = dependent[together] % side, self.labels[b, k][together]
-        relations[window, i, j] = 1 + label
-        relations[window, j, i] = 1 + labels + label
-        return relations
+        links[window, i, j] = 1 + label
+        links[window, j, i] = 1 + labels + label
+        return links
 
 
-class GraphAttention(nn.Module):
-    """The relation embeddings of every layer of an encoder, whose attention it extends.
+class TreeAttention(nn.Module):
+    """The embeddings of links in every layer of an encoder, whose attention it extends.
 
-    They are shared by the heads of a layer, and are zero at first: then the encoder computes what
-    it was pretrained to compute.
+    They are shared by the attention heads of a layer, and are zero at first: then the encoder
+    computes what it was pretrained to compute.
     """
 
     def __init__(self, encoder: nn.Module, labels: int) -> None:
@@ -111,15 +112,15 @@ class GraphAttention(nn.Module):
         self.values = nn.Parameter(torch.zeros(shape))
 
     @contextmanager
-    def reading(self, graph: Graph | None, subwords: Subwords, width: int) -> Iterator[None]:
-        """Let the encoder read a graph, or an empty one, in the next pass over these subwords."""
+    def reading(self, prior: PriorTrees | None, subwords: Subwords, width: int) -> Iterator[None]:
+        """Let the encoder read trees in a pass over these subwords; None if there are none yet."""
         windows, side = subwords.ids.shape
-        relations = torch.zeros(windows, side, side, dtype=torch.long)
-        if graph is not None:
-            relations = torch.from_numpy(graph.relations(subwords, width, self.labels))
-        relations = relations.to(self.keys.device)
+        links = torch.zeros(windows, side, side, dtype=torch.long)
+        if prior is not None:
+            links = torch.from_numpy(prior.links(subwords, width, self.labels))
+        links = links.to(self.keys.device)
         layers = zip(self.keys, self.values, strict=True)
-        token = _LAYERS.set(_Layer(relations, keys, values) for keys, values in layers)
+        token = _LAYERS.set(_Layer(links, keys, values) for keys, values in layers)
         try:
             yield
         finally:
@@ -139,23 +140,23 @@ def attend(
 ) -> tuple[Tensor, Tensor]:
     """The attention of one layer, in the form that transformers' registry expects.
 
-    With q_i = x_i W_Q, k_j = x_j W_K and v_j = x_j W_V, (windows, heads, T, size of a head), and
-    the one-hot vector p_ij of the relation r_ij:
+    With q_i = x_i W_Q, k_j = x_j W_K and v_j = x_j W_V, all (windows, attention heads, T, d), and
+    the one-hot vector p_ij of the link r_ij:
 
         e_ij = q_i (k_j + p_ij W_R)ᵀ / √d
         α_i  = softmax(e_i)
         z_i  = Σ_j α_ij (v_j + p_ij W_RV)
 
-    There are few relations, so q_i W_Rᵀ is computed for all of them, and each j takes that of r_ij.
-    Likewise α_ij is added up over all j with the same relation before it meets W_RV. Nothing
-    has the size of T × T vectors.
+    `scaling` is 1/√d, or 1 in T5. There are few kinds of links, so q_i W_Rᵀ is computed for all of
+    them, and each j takes that of r_ij. Likewise α_ij is added up over all j with the same kind
+    before it meets W_RV. So T × T vectors are never in memory.
     """
     layers = _LAYERS.get()
     layer = next(layers) if layers is not None else None
     scores = query @ key.transpose(2, 3)
     if layer is not None:
-        relations = layer.relations[:, None].expand_as(scores)
-        scores = scores + (query @ layer.keys.T).gather(-1, relations)
+        links = layer.links[:, None].expand_as(scores)
+        scores = scores + (query @ layer.keys.T).gather(-1, links)
     scores = scores * scaling
     for bias in (position_bias, attention_mask):
         if bias is not None:
@@ -163,8 +164,8 @@ def attend(
     shares = functional.dropout(scores.softmax(-1), dropout, module.training)
     context = shares @ value
     if layer is not None:
-        by_relation = shares.new_zeros(*shares.shape[:-1], len(layer.values))
-        context = context + by_relation.scatter_add(-1, relations, shares) @ layer.values
+        by_link = shares.new_zeros(*shares.shape[:-1], len(layer.values))
+        context = context + by_link.scatter_add(-1, links, shares) @ layer.values
     return context.transpose(1, 2).contiguous(), shares
 
 
@@ -172,13 +173,14 @@ def _extend(encoder: Any, kind: str) -> None:
     """Make an encoder attend by `attend`. Raises HeadspanError if it cannot be made to."""
     from transformers import AttentionInterface, AttentionMaskInterface
     from transformers.masking_utils import eager_mask
-    from transformers.models.mpnet.modeling_mpnet import MPNetSelfAttention
 
     if kind in _WITH_INTERFACE:
         AttentionInterface.register(_NAME, attend)
         AttentionMaskInterface.register(_NAME, eager_mask)  # it is added to scores
         encoder.set_attn_implementation(_NAME)
     elif kind == "mpnet":
+        from transformers.models.mpnet.modeling_mpnet import MPNetSelfAttention
+
         for module in encoder.modules():
             if isinstance(module, MPNetSelfAttention):
                 module.forward = MethodType(_attend_in_mpnet, module)  # type: ignore[method-assign]
