@@ -61,7 +61,9 @@ def test_two_sentences_are_learned_by_heart_and_parsed_the_same_after_loading(
         assert alone.confidences == pytest.approx(parse.confidences, abs=1e-4)
 
 
-@pytest.mark.parametrize(("kind", "structure"), [("mt5", "span"), ("roberta", "mean-field")])
+@pytest.mark.parametrize(
+    ("kind", "structure"), [("mpnet", "arc"), ("mt5", "span"), ("roberta", "mean-field")]
+)
 def test_other_encoders_learn_to_read_trees(
     kind: str, structure: str, treebank: Path, tmp_path: Path
 ) -> None:
