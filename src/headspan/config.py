@@ -129,6 +129,8 @@ class ModelConfig:
     """The tree with the highest score, or with the highest expected number of right heads."""
     beam: int = 1
     """The width of the search, for structures that build a tree word by word."""
+    refinements: int = 0
+    """How often, at most, the encoder reads the predicted tree and the tree is predicted again."""
     labels_from: Literal["words", "spans"] = "words"
     """Relations from the words of an arc, or from their headed spans (the paper's footnote)."""
     lstm_layers: int = 3

@@ -25,17 +25,17 @@ def fingerprint(config: Config) -> dict[str, Any]:
         "data.dev": _digest(data.dev),
         "data.silver": _digest(tuple(silver_files(data.silver))),
     }
-    return {key: value for key, value in _table(config).items() if key not in _FREE} | contents
+    return _settings(config) | contents
 
 
 def check_same(before: Any, now: Mapping[str, Any]) -> None:
     """Raise HeadspanError, naming what differs, unless two fingerprints are the same.
 
-    A key that an earlier headspan did not have had the value that is now the default.
+    A key that headspan did not have when a run was begun has had its default.
     """
     if not isinstance(before, dict):
         raise HeadspanError("it does not say which configuration and treebanks it is of")
-    before = {key: value for key, value in _table(Config()).items() if key in now} | before
+    before = _settings(Config()) | before
     differences = [
         f"{key} has changed"
         if key in _TREEBANKS
@@ -50,10 +50,10 @@ def check_same(before: Any, now: Mapping[str, Any]) -> None:
         )
 
 
-def _table(config: Config) -> dict[str, Any]:
-    """The values of a configuration by dotted key, as a checkpoint gives them back."""
-    table: dict[str, Any] = json.loads(json.dumps(_flat(to_table(config))))
-    return table
+def _settings(config: Config) -> dict[str, Any]:
+    """The values that may not change, by dotted key, as a checkpoint gives them back."""
+    table = json.loads(json.dumps(_flat(to_table(config))))
+    return {key: value for key, value in table.items() if key not in _FREE}
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
