@@ -153,12 +153,12 @@ class ModelConfig:
 class TrainingConfig:
     """The optimiser and its schedule."""
 
-    start: str = ""
-    """A model to go on from, by name or folder: its weights and the names that it knows are kept,
-    and its network must be the one configured. By default, everything above an encoder is new."""
     epochs: int = 10
     silver_epochs: int = 1
     """The first epochs, each of which sees an equal share of the silver sentences."""
+    start: str = ""
+    """A model to go on from, by name or folder: its weights and the names that it knows are kept,
+    and its network must be the one configured. By default, everything above an encoder is new."""
     batch_tokens: int = 4000
     """The largest size of a batch, in the unit of `batch_by`."""
     batch_by: Literal["padded", "words"] = "padded"
