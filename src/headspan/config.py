@@ -62,6 +62,11 @@ class DataConfig:
         return replace(self, train="", dev="", test="", silver="")
 
     @property
+    def crossing(self) -> bool:
+        """Whether crossing arcs are learned as they are."""
+        return self.nonprojective == "keep"
+
+    @property
     def scheme(self) -> Scheme | None:
         """The scheme by which labels encode non-projective trees; None if they do not."""
         if self.nonprojective == "drop" or self.nonprojective == "keep":
@@ -122,6 +127,10 @@ class ModelConfig:
     """The loss on trees: a name from the registry of losses."""
     decoder: Literal["best", "minimum-risk"] = "best"
     """The tree with the highest score, or with the highest expected number of right heads."""
+    beam: int = 1
+    """The width of the search, for structures that build a tree word by word."""
+    refinements: int = 0
+    """How often, at most, the encoder reads the predicted tree and the tree is predicted again."""
     labels_from: Literal["words", "spans"] = "words"
     """Relations from the words of an arc, or from their headed spans (the paper's footnote)."""
     lstm_layers: int = 3
@@ -144,12 +153,12 @@ class ModelConfig:
 class TrainingConfig:
     """The optimiser and its schedule."""
 
-    start: str = ""
-    """A model to go on from, by name or folder: its weights and the names that it knows are kept,
-    and its network must be the one configured. By default, everything above an encoder is new."""
     epochs: int = 10
     silver_epochs: int = 1
     """The first epochs, each of which sees an equal share of the silver sentences."""
+    start: str = ""
+    """A model to go on from, by name or folder: its weights and the names that it knows are kept,
+    and its network must be the one configured. By default, everything above an encoder is new."""
     batch_tokens: int = 4000
     """The largest size of a batch, in the unit of `batch_by`."""
     batch_by: Literal["padded", "words"] = "padded"
@@ -304,6 +313,8 @@ def _checked(hint: Any, value: Any, where: str, key: str) -> Any:
     name = key.rpartition(".")[2]
     if name in _BELOW_ONE and value >= 1:
         raise HeadspanError(f"{where}: {key} is {shown(value)}; expected less than 1")
+    if name in _AT_MOST and value > _AT_MOST[name]:
+        raise HeadspanError(f"{where}: {key} is {shown(value)}; expected at most {_AT_MOST[name]}")
     if name in _NOT_ZERO and not value:
         raise HeadspanError(f"{where}: {key} is 0; expected at least 1")
     return hint(value)
@@ -313,8 +324,9 @@ _LARGEST = 10**12
 _BELOW_ONE = {"betas", "dropout", "word_dropout"}
 _NOT_ZERO = {
     "lstm_size", "score_size", "label_size", "size", "batch_tokens", "accumulate", "epochs",
-    "silver_epochs",
+    "silver_epochs", "beam",
 }  # fmt: skip
+_AT_MOST = {"beam": 64}
 _NAMES = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
 
 

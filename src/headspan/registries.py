@@ -64,6 +64,8 @@ STRUCTURES = Registry(
         "split-sibling": "headspan.inference.structures.split_sibling:split_sibling",
         "mean-field": "headspan.inference.structures.mean_field:mean_field",
         "mst": "headspan.inference.structures.spanning_tree:spanning_tree",
+        "pointer": "headspan.inference.structures.pointer:pointer",
+        "pointer-left-to-right": "headspan.inference.structures.pointer:left_to_right",
     },
 )
 """Structures by name; see `headspan.inference.structure.Structure`."""
@@ -77,6 +79,8 @@ SCORERS = Registry(
         "right_end": "headspan.nn.scorers:EndScorer",
         "sibling": "headspan.nn.triaffine:SiblingScorer",
         "posterior_arc": "headspan.nn.mean_field:MeanFieldScorer",
+        "hierarchical_pointer": "headspan.nn.pointer:HierarchicalPointer",
+        "left_to_right_pointer": "headspan.nn.pointer:LeftToRightPointer",
     },
 )
 """The scorers of pieces, by the names that pieces give (`Piece.scorer`): modules

@@ -265,6 +265,8 @@ def test_some_networks_need_torch() -> None:
     assert reason_for_torch(CASES["everything"], BERT) is None
     assert reason_for_torch(ModelConfig(structure="span"), None) == "the structure 'span'"
     assert reason_for_torch(ModelConfig(structure="arc", labels_from="spans"), None)
+    refined = ModelConfig(structure="arc", refinements=1)
+    assert reason_for_torch(refined, BERT) == "the refinement of trees"
     roberta = {**BERT, "model_type": "roberta"}
     assert reason_for_torch(CASES["everything"], roberta) == "the encoder 'roberta'"
     assert not is_plain_bert({"model_type": "bert", "hidden_act": "relu"})

@@ -46,13 +46,19 @@ def trained(tokenizer: Tokenizer, trainer: Any, folder: Path, **special: str) ->
     return len(fast)
 
 
-def wordpiece(folder: Path) -> int:
-    """Cased, as that of BERT and ELECTRA."""
+def wordpiece(folder: Path, first: str = "[PAD]") -> int:
+    """Cased, as that of BERT and ELECTRA. first: the special piece with the number 0."""
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    trainer = trainers.WordPieceTrainer(vocab_size=200, special_tokens=list(SPECIAL.values()))
+    special = sorted(SPECIAL.values(), key=lambda piece: piece != first)
+    trainer = trainers.WordPieceTrainer(vocab_size=200, special_tokens=special)
     return trained(tokenizer, trainer, folder, **SPECIAL)
+
+
+def wordpiece_of_mpnet(folder: Path) -> int:
+    """With padding as number 1: MPNet counts positions by it, whatever its configuration says."""
+    return wordpiece(folder, first="[CLS]")
 
 
 def byte_level(folder: Path) -> int:
@@ -146,6 +152,7 @@ ARCHITECTURES: dict[str, tuple[str, dict[str, Any], Callable[[Path], int]]] = {
     "bert": ("Bert", {**SIZES, **POSITIONS}, wordpiece),
     "electra": ("Electra", {**SIZES, **POSITIONS, "embedding_size": 8}, wordpiece),
     "roberta": ("Roberta", {**SIZES, "max_position_embeddings": WINDOW + 1, "pad_token_id": 0}, byte_level),
+    "mpnet": ("MPNet", {**SIZES, "max_position_embeddings": WINDOW + 2, "pad_token_id": 1}, wordpiece_of_mpnet),
     "modernbert": (
         "ModernBert",
         {**SIZES, **POSITIONS, "pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3,

@@ -189,6 +189,17 @@ def test_an_earlier_checkpoint_is_refused(run: Path, treebank: Path) -> None:
     refused(settings(treebank), run, "not a checkpoint, or one of an earlier headspan")
 
 
+def test_a_key_that_is_new_has_had_its_default(run: Path, treebank: Path) -> None:
+    tensors, header = read_tensors(run / CHECKPOINT)
+    state = json.loads(state_in(header))
+    del state["run"]["training.accumulate"]
+    sealed(run, tensors, json.dumps(state))
+    assert Trainer(settings(treebank), run).resume()
+    config = settings(treebank)
+    other = replace(config, training=replace(config.training, accumulate=2))
+    refused(other, run, "training.accumulate was 1 and is 2")
+
+
 def test_a_segmenter_of_another_run_is_not_used(treebank: Path, tmp_path: Path) -> None:
     small = SegmenterSettings(
         epochs=1, steps=0, batch=8, window=200, learning_rate=1e-2, dropout=0.0,

@@ -91,7 +91,7 @@ def test_a_tokenizer_reads_every_script(kind: str, tmp_path: Path) -> None:
             subwords = tokenizer.word(word)
             assert 1 <= len(subwords) <= tokenizer.window - 2
             assert max(subwords) < known
-    if kind not in ("bert", "electra"):  # WordPiece gives up on a word of 300 characters
+    if kind not in ("bert", "electra", "mpnet"):  # WordPiece gives up on a word of 300 characters
         assert tokenizer.word("a" * 300) != [tokenizer.unknown]
     assert tokenizer.word("Dog") != tokenizer.word("dog")  # cased
     assert tokenizer.word("喜欢") != tokenizer.word("音乐")

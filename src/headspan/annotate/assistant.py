@@ -11,6 +11,7 @@ from headspan.annotate.confirmations import Confirmed
 from headspan.annotate.constraining import Plan, plan, set_aside
 from headspan.conllu import Sentence
 from headspan.inference import Constraints, NoTreeError
+from headspan.inference.failures import not_factored
 from headspan.model.parse_result import Tree
 from headspan.model.parser import Parser
 from headspan.model.scored_sentence import ScoredSentence
@@ -38,6 +39,8 @@ class Assistant:
     """
 
     def __init__(self, parser: Parser, name: str = "headspan") -> None:
+        if not parser.network.structure.factored:
+            raise not_factored()
         self.name = name
         self._parser = parser
         self._lock = threading.RLock()

@@ -3,7 +3,7 @@
 from headspan.plumbing.errors import HeadspanError
 from headspan.tree import TreeError
 
-__all__ = ["ConstraintError", "NoTreeError", "ScoresError", "TreeError"]
+__all__ = ["ConstraintError", "NoTreeError", "ScoresError", "TreeError", "not_factored"]
 
 
 class ScoresError(HeadspanError):
@@ -16,3 +16,11 @@ class NoTreeError(HeadspanError):
 
 class ConstraintError(HeadspanError):
     """A constraint does not fit the sentence."""
+
+
+def not_factored() -> ScoresError:
+    """The error for more than one tree, where trees are built word by word."""
+    return ScoresError(
+        "a model that builds one tree word by word has no constraints, k best trees or sums over "
+        "all trees; expected one with another structure"
+    )

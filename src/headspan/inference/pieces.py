@@ -174,6 +174,22 @@ class PosteriorArcPiece(ArcPiece):
         return "posterior_arc"
 
 
+class PointedArcPiece(ArcPiece):
+    """An arc whose score depends on the partial trees below the dependents of its dependent."""
+
+    @property
+    def scorer(self) -> str:
+        return "hierarchical_pointer"
+
+
+class PointedArcInOrderPiece(ArcPiece):
+    """An arc whose score depends on all words up to its dependent, in their order."""
+
+    @property
+    def scorer(self) -> str:
+        return "left_to_right_pointer"
+
+
 class EndPiece(Piece):
     """One end of a headed span: scores[p, k], fencepost p as the left or right end of word k."""
 
@@ -263,6 +279,8 @@ class SiblingPiece(Piece):
 HEADED_SPAN = HeadedSpanPiece()
 ARC = ArcPiece()
 POSTERIOR_ARC = PosteriorArcPiece()
+POINTED_ARC = PointedArcPiece()
+POINTED_ARC_IN_ORDER = PointedArcInOrderPiece()
 LEFT_END = LeftEndPiece()
 RIGHT_END = RightEndPiece()
 SIBLING = SiblingPiece()

@@ -113,12 +113,15 @@ class Structure(ABC):
     NaN and +inf raise ScoresError. Scores or constraints that leave no tree raise NoTreeError.
     """
 
-    pieces: ClassVar[tuple[Piece, ...]]
+    pieces: tuple[Piece, ...]
     """The scored pieces, of which one at least must be enough to know the tree."""
     all_trees: ClassVar[bool] = True
     """Whether every projective tree can be built, so that another structure can stand in."""
-    projective: ClassVar[bool] = True
+    projective: bool = True
     """Whether only projective trees can be built."""
+    factored: ClassVar[bool] = True
+    """Whether the scores of pieces are known before the tree. If they are not, there is only
+    `best_tree_by_steps`, and the only loss is `local`, which knows the tree."""
     exponent: ClassVar[int] = 3
     """The best tree of n words takes O(n ** exponent) time."""
     sums_exponent: ClassVar[int | None] = None
@@ -175,6 +178,14 @@ class Structure(ABC):
     def __reduce__(self) -> tuple[type["Structure"], tuple[()]]:
         """A structure has no state of its own: a copy is a new instance."""
         return type(self), ()
+
+    def configured(self, *, crossing: bool, beam: int) -> "Structure":
+        """The structure as a configuration wants it: itself, if the scores decide everything.
+
+        crossing: whether arcs may cross, where a structure can do both. beam: the width of its
+        search, if it has one.
+        """
+        return self
 
     # What can be asked of it.
 

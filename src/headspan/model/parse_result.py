@@ -28,8 +28,8 @@ class Parse(Sentence):
     """A Sentence whose tree was predicted.
 
     Non-projective arcs are restored in `heads` and `deprels`; `spans` and `score` are those of the
-    predicted tree. That is projective unless the structure is `mst`; then a span is what lies
-    between the ends of a word's subtree.
+    predicted tree. That is projective unless the structure is `mst`, or one that learned crossing
+    arcs; then a span is what lies between the ends of a word's subtree.
     """
 
     spans: tuple[Span, ...] = field(default=(), compare=False)

@@ -315,7 +315,8 @@ class Parser:
         constrained sentence gets a projective tree unless the structure is `mst`. Sentences of more
         than 400 words take no constraints, and get no confidences if the structure is `span` or
         `mst`. retag: predict tags and lemmas even where a sentence has them. All else stays. Raises
-        HeadspanError for a sentence of more than 2,000 words.
+        HeadspanError for a sentence of more than 2,000 words, and for k and constraints if the
+        structure builds trees word by word.
         """
         if isinstance(sentences, str | Sentence):
             raise HeadspanError(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from headspan.conllu import Sentence
 from headspan.inference import Constraints, Trees
+from headspan.inference.failures import not_factored
 from headspan.model.numbering import prepare
 from headspan.model.parse_result import Tree
 from headspan.plumbing.limits import check_parsed
@@ -40,6 +41,8 @@ class ScoredSentence:
     """
 
     def __init__(self, parser: Parser, sentence: Sentence) -> None:
+        if not parser.network.structure.factored:
+            raise not_factored()
         check_parsed(len(sentence), "the sentence", dense=True)
         self.sentence = sentence
         self._parser = parser

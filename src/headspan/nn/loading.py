@@ -34,7 +34,7 @@ def load_network(
 
     def build() -> Network:
         encoder = None if tokenizer is None else empty_encoder(encoder_config)
-        return Network(config.model, sizes, encoder)
+        return Network(config.model, sizes, encoder, crossing=config.data.crossing)
 
     with without_memory():
         network = build()

@@ -42,10 +42,11 @@ def max_margin(scores: TreeScores, heads: Tensor, spans: Tensor) -> Tensor:
 def local(scores: TreeScores, heads: Tensor, spans: Tensor) -> Tensor:
     """Cross-entropy, for every word and piece, over all cells that the word could have.
 
-    For headed spans this is span selection, for arcs head selection.
+    For headed spans this is span selection, for arcs head selection. Where trees are built word by
+    word, it is the negative log-probability of the gold trees.
     """
     total = torch.zeros(())
-    for piece, part in zip(scores.structure.pieces, scores.dense(), strict=True):
+    for piece, part in zip(scores.structure.pieces, scores.along(heads), strict=True):
         side = torch.arange(part.shape[1], device=part.device)
         cell = torch.meshgrid(*[side] * piece.axes, indexing="ij")
         n = torch.as_tensor(scores.lengths, device=part.device).reshape(-1, *[1] * piece.axes)

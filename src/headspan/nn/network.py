@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from headspan.inference.pieces import Piece
 from headspan.nn.int8 import use_float32, use_int8
 from headspan.nn.layers import BiLSTM
 from headspan.nn.pretrained import PretrainedEncoder
+from headspan.nn.refinement import PriorTrees
 from headspan.nn.scorers import LabelScorer, fenceposts
 from headspan.nn.tagger import Tagger, tag_loss
 from headspan.nn.word_vectors import WordVectors
@@ -41,6 +42,13 @@ class Gold:
     tags: Sequence[Tensor] = ()
     """(B, N) for every column that is predicted."""
 
+    def sentences(self, rows: NDArray[np.int64], longest: int) -> Gold:
+        """Those of some sentences, with room for this many words."""
+        heads, spans, labels, *tags = (
+            tensor[rows, :longest] for tensor in (self.heads, self.spans, self.labels, *self.tags)
+        )
+        return Gold(heads, spans, labels, tags)
+
 
 @dataclass(frozen=True, slots=True)
 class Loss:
@@ -49,6 +57,9 @@ class Loss:
     parse: Tensor
     label: Tensor
     tag: Tensor
+
+    def __add__(self, other: Loss) -> Loss:
+        return Loss(self.parse + other.parse, self.label + other.label, self.tag + other.tag)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +85,31 @@ class EncodedTensors:
 
 
 class Network(nn.Module):
-    """Inputs, tagger, BiLSTM, scorers. `structure` decides which scorers there are."""
+    """Inputs, tagger, BiLSTM, scorers. `structure` decides which scorers there are.
+
+    crossing: whether arcs may cross, if the structure leaves that open.
+    """
 
     def __init__(
-        self, model: ModelConfig, sizes: VocabularySizes, encoder: nn.Module | None = None
+        self,
+        model: ModelConfig,
+        sizes: VocabularySizes,
+        encoder: nn.Module | None = None,
+        *,
+        crossing: bool = False,
     ) -> None:
         super().__init__()
+        check_model(model, sizes, encoder is not None)
         pretrained = (
             PretrainedEncoder(
-                encoder, mix=model.encoder.layers == "mix", fine_tuned=model.encoder.fine_tuned
+                encoder,
+                mix=model.encoder.layers == "mix",
+                fine_tuned=model.encoder.fine_tuned,
+                tree_labels=sizes.labels if model.refinements else 0,
             )
             if encoder is not None
             else None
         )
-        check_model(model, sizes, encoder is not None)
         self.model = model
         self.sizes = sizes
         self.inputs = WordVectors(model, sizes, pretrained)
@@ -105,15 +127,18 @@ class Network(nn.Module):
         self.lstm = BiLSTM(size, model.lstm_size, model.lstm_layers, model.dropout)
         if model.lstm_layers:
             size = 2 * model.lstm_size
-        self.structure: Structure = STRUCTURES[model.structure]
+        named: Structure = STRUCTURES[model.structure]
+        self.structure = named.configured(crossing=crossing, beam=model.beam)
         for piece in self.structure.pieces:
             scorer = SCORERS[piece.scorer](size, model.score_size, model.dropout)
             self.add_module(_module_name(piece), scorer)
         self.labels = LabelScorer(size, model.label_size, sizes.labels, model.dropout)
 
-    def context(self, inputs: Inputs) -> tuple[Tensor, list[Tensor]]:
-        """c_0 … c_{n+1}, (B, N+2, 2H), and the scores of tags."""
-        vectors, layer = self.inputs(inputs), self.model.tagger.layer
+    def context(
+        self, inputs: Inputs, prior: PriorTrees | None = None
+    ) -> tuple[Tensor, list[Tensor]]:
+        """c_0 … c_{n+1}, (B, N+2, 2H), and the scores of tags. prior: trees to refine."""
+        vectors, layer = self.inputs(inputs, prior), self.model.tagger.layer
         tags: list[Tensor] = []
         if self.tagger is not None and not layer:
             tags = self.tagger(vectors)
@@ -125,8 +150,28 @@ class Network(nn.Module):
         return states[-1], tags
 
     def loss(self, inputs: Inputs, gold: Gold) -> Loss:
-        """The losses on the structure, on the gold arcs' relations and on tags."""
-        context, tags = self.context(inputs)
+        """The losses on the structure, on the gold arcs' relations and on tags.
+
+        With refinements, the sums over all passes. A sentence has another one while its tree
+        changes; trees have no gradient.
+        """
+        loss, encoded = self._loss(inputs, gold, None)
+        prior = None
+        for _ in range(self.model.refinements):
+            rows, prior = self._changed(encoded, prior)
+            if not len(rows):
+                break
+            inputs = inputs.sentences(rows)
+            gold = gold.sentences(rows, inputs.width - 2)
+            again, encoded = self._loss(inputs, gold, prior)
+            loss += again
+        return loss
+
+    def _loss(
+        self, inputs: Inputs, gold: Gold, prior: PriorTrees | None
+    ) -> tuple[Loss, EncodedTensors]:
+        """The losses of a single pass, and what it has computed."""
+        context, tags = self.context(inputs, prior)
         n = torch.from_numpy(inputs.lengths)
         b, k = gold.labels.ge(0).nonzero(as_tuple=True)
         relations = self.label_scores(context, gold.heads, gold.spans, b, k, n)
@@ -136,7 +181,16 @@ class Network(nn.Module):
         tag = tag_loss(tags, gold.tags) if tags else label.new_zeros(())
         scores = self.tree_scores(context, inputs.lengths)
         parse = LOSSES[self.model.loss](scores, gold.heads, gold.spans)
-        return Loss(parse, label, tag)
+        return Loss(parse, label, tag), EncodedTensors(self, context, scores, [])
+
+    @torch.no_grad()
+    def _changed(
+        self, encoded: EncodedTensors, prior: PriorTrees | None
+    ) -> tuple[NDArray[np.int64], PriorTrees]:
+        """The sentences whose trees are not those that the encoder has read, and their trees."""
+        predicted = PriorTrees.of(decode(encoded, self.sizes, BEST_TREES).best)
+        rows = predicted.differing(prior)
+        return rows, predicted.sentences(rows) if len(rows) else predicted
 
     @property
     def parameters_count(self) -> int:
@@ -158,10 +212,28 @@ class Network(nn.Module):
 
     @torch.inference_mode()
     def encode(self, inputs: Inputs) -> EncodedTensors:
-        """Compute what decoding needs."""
+        """Compute what decoding needs: of every sentence, what its last pass has computed."""
         self.eval()
+        encoded = last = self._encode(inputs, None)
+        rows, prior = np.arange(len(inputs.lengths)), None
+        for _ in range(self.model.refinements):
+            changed, prior = self._changed(last, prior)
+            if not len(changed):
+                break
+            rows, inputs = rows[changed], inputs.sentences(changed)
+            last = self._encode(inputs, prior)
+            encoded.context[rows, : inputs.width] = last.context
+            for whole, part in zip(encoded.tags, last.tags, strict=True):
+                whole[rows, : inputs.width - 2] = part
+        if last is encoded:
+            return encoded
+        scores = self.tree_scores(encoded.context, encoded.scores.lengths)
+        return replace(encoded, scores=scores)
+
+    def _encode(self, inputs: Inputs, prior: PriorTrees | None) -> EncodedTensors:
+        """Compute what decoding needs in a single pass."""
         with stage("encode"):
-            context, tags = self.context(inputs)
+            context, tags = self.context(inputs, prior)
         with stage("score"):
             scores = self.tree_scores(context, inputs.lengths)
         first = self.sizes.reserved

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from headspan.nn.refinement import PriorTrees, TreeAttention
 from headspan.nn.sentencepiece_files import FILES, VOCABULARY, read_tokenizer
 from headspan.plumbing.errors import HeadspanError, first_line, naming, shown
 from headspan.runtime.inputs import Subwords, check_subwords
@@ -28,9 +29,14 @@ _FAST_TOKENIZER = "tokenizer.json"
 
 
 class PretrainedEncoder(nn.Module):
-    """Vectors of words: the means of their subwords' vectors, of the last layer or a mix of all."""
+    """Vectors of words: the means of their subwords' vectors, of the last layer or a mix of all.
 
-    def __init__(self, encoder: nn.Module, *, mix: bool, fine_tuned: str) -> None:
+    tree_labels: if it is not 0, the encoder reads trees with so many labels.
+    """
+
+    def __init__(
+        self, encoder: nn.Module, *, mix: bool, fine_tuned: str, tree_labels: int = 0
+    ) -> None:
         super().__init__()
         config: Any = encoder.config
         self.encoder = encoder
@@ -41,6 +47,7 @@ class PretrainedEncoder(nn.Module):
         self.in_bfloat16 = False
         """Whether training multiplies matrices in bfloat16; weights stay float32."""
         self.mix = nn.Parameter(torch.zeros(config.num_hidden_layers + 1)) if mix else None
+        self.tree_attention = TreeAttention(encoder, tree_labels) if tree_labels else None
         if self.frozen:
             encoder.requires_grad_(False)
         elif fine_tuned == "layers":
@@ -53,8 +60,13 @@ class PretrainedEncoder(nn.Module):
             self.encoder.eval()
         return self
 
-    def forward(self, subwords: Subwords, sentences: int, width: int) -> Tensor:
-        """Vectors (sentences, width, size): <bos> at 0, words 1 … n, <eos> at n+1, then zeros."""
+    def forward(
+        self, subwords: Subwords, sentences: int, width: int, prior: PriorTrees | None = None
+    ) -> Tensor:
+        """Vectors (sentences, width, size): <bos> at 0, words 1 … n, <eos> at n+1, then zeros.
+
+        prior: trees for it to read, if it can.
+        """
         device = next(self.encoder.parameters()).device
         check_subwords(subwords, self.subwords)
         ids, lengths, places, owners = (
@@ -65,6 +77,9 @@ class PretrainedEncoder(nn.Module):
         with (
             torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen),
             torch.autocast(device.type, torch.bfloat16, enabled=self.in_bfloat16 and self.training),
+            self.tree_attention.reading(prior, subwords, width)
+            if self.tree_attention
+            else nullcontext(),
         ):
             output = self.encoder(
                 input_ids=ids, attention_mask=mask.long(), output_hidden_states=self.mix is not None

@@ -12,6 +12,7 @@ from torch.nn import functional
 from headspan.config import ModelConfig
 from headspan.nn.layers import CharacterEncoder, SharedDropout
 from headspan.nn.pretrained import PretrainedEncoder
+from headspan.nn.refinement import PriorTrees
 from headspan.plumbing.errors import HeadspanError
 from headspan.runtime.inputs import Inputs, VocabularySizes
 
@@ -44,8 +45,8 @@ class WordVectors(nn.Module):
         nn.init.normal_(self.ends, std=0.1)
         self.dropout = SharedDropout(model.dropout)
 
-    def forward(self, inputs: Inputs) -> Tensor:
-        """Vectors in the grid, (B, N+2, size)."""
+    def forward(self, inputs: Inputs, prior: PriorTrees | None = None) -> Tensor:
+        """Vectors in the grid, (B, N+2, size). prior: trees that the encoder reads, if it does."""
         device = self.ends.device
 
         def tensor(numbers: NDArray[Any] | None) -> Tensor:
@@ -65,7 +66,7 @@ class WordVectors(nn.Module):
             )
         parts = []
         if self.encoder is not None:
-            parts.append(self.encoder(_present(inputs.subwords), sentences, inputs.width))
+            parts.append(self.encoder(_present(inputs.subwords), sentences, inputs.width, prior))
         if learned:
             grid = torch.cat(learned, -1)
             rows = torch.arange(sentences, device=device)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from headspan.config import ModelConfig
 from headspan.plumbing.errors import HeadspanError
 
-_MOST_LAYERS = 100
+_MOST_LAYERS, _MOST_REFINEMENTS = 100, 10
 Numbers = NDArray[np.int64]
 
 
@@ -45,6 +45,23 @@ class Subwords:
     """For each of them the position of its word in a flattened (B, N+2), where a sentence has <bos>
     at 0 and <eos> at n+1."""
 
+    def sentences(self, rows: Numbers, width: int, new_width: int) -> Subwords:
+        """Those of some sentences of the batch. width: N + 2, and what it will be."""
+        place = np.full(int(self.owners.max()) // width + 1, -1)
+        place[rows] = np.arange(len(rows))
+        b, word = np.divmod(self.owners, width)
+        kept = place[b] >= 0
+        window, position = np.divmod(self.pieces[kept], self.ids.shape[1])
+        windows, row = np.unique(window, return_inverse=True)
+        lengths = self.lengths[windows]
+        longest = int(lengths.max())
+        return Subwords(
+            self.ids[windows, :longest],
+            lengths,
+            row * longest + position,
+            place[b[kept]] * new_width + word[kept],
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
@@ -67,6 +84,19 @@ class Inputs:
         """N + 2."""
         return int(self.lengths.max()) + 2
 
+    def sentences(self, rows: Numbers) -> Inputs:
+        """Some sentences of the batch, in a grid of their own width."""
+        lengths = self.lengths[rows]
+        width = int(lengths.max()) + 2
+        return Inputs(
+            lengths,
+            None if self.subwords is None else self.subwords.sentences(rows, self.width, width),
+            None if self.words is None else self.words[rows, :width],
+            self.characters,
+            None if self.spelled is None else self.spelled[rows, :width],
+            None if self.tags is None else self.tags[:, rows, :width],
+        )
+
 
 def check_model(model: ModelConfig, sizes: VocabularySizes, has_encoder: bool) -> None:
     """Raise HeadspanError if the parts of a network contradict each other."""
@@ -77,6 +107,8 @@ def check_model(model: ModelConfig, sizes: VocabularySizes, has_encoder: bool) -
     ):
         if vectors and known <= sizes.reserved:
             raise HeadspanError(f"the model has embeddings of {name}, but its vocabulary is empty")
+    if model.refinements:
+        _check_refinements(model, has_encoder)
     if not (has_encoder or e.words or e.characters or (e.tags and sizes.columns)):
         raise HeadspanError("the model has no inputs: give it an encoder or embeddings")
     for column in set(model.tagger.columns) & set(e.columns):
@@ -92,6 +124,20 @@ def check_model(model: ModelConfig, sizes: VocabularySizes, has_encoder: bool) -
         raise HeadspanError(
             f"model.lstm_layers is {model.lstm_layers}; expected {_MOST_LAYERS} at most"
         )
+
+
+def _check_refinements(model: ModelConfig, has_encoder: bool) -> None:
+    """Raise HeadspanError if there is nothing that could read trees, or learn to."""
+    said = f"model.refinements is {model.refinements}"
+    if not has_encoder:
+        raise HeadspanError(f"{said}, but the model has no encoder, which would read the trees")
+    if model.encoder.fine_tuned == "none":
+        raise HeadspanError(
+            f"{said}, but model.encoder.fine_tuned is 'none', so the encoder would never learn to "
+            "read trees; expected all or layers"
+        )
+    if model.refinements > _MOST_REFINEMENTS:
+        raise HeadspanError(f"{said}; expected {_MOST_REFINEMENTS} at most")
 
 
 def check_subwords(subwords: Subwords, known: int) -> None:

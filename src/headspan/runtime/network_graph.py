@@ -41,6 +41,8 @@ def reason_for_torch(model: ModelConfig, encoder: Mapping[str, Any] | None) -> s
     for piece in STRUCTURES[model.structure].pieces:
         if piece.scorer not in _SIDES:
             return f"the structure {model.structure!r}"
+    if model.refinements:
+        return "the refinement of trees"
     if model.labels_from != "words":
         return "relations from spans"
     if encoder is not None and not is_plain_bert(encoder):

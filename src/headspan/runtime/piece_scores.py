@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from headspan.inference import RowProvider
+from headspan.inference.structures.pointer import StepProvider
 
 MOST_DENSE = 1 << 22
 """The number of scores that are made at once for a batch; more are made row by row."""
@@ -47,6 +48,15 @@ class RowScores(PieceScores, Protocol):
 
     def rows_per_block(self, n: int) -> int:
         """How many rows of a sentence of n words to ask for at a time."""
+        ...
+
+
+@runtime_checkable
+class StepScores(PieceScores, StepProvider, Protocol):
+    """Scores of the heads of each word that depend on the heads of the words before it."""
+
+    def along(self, heads: Any) -> Any:
+        """The scores as these trees are built, (B, N+1, N+1); heads are (B, N), −1 beyond ends."""
         ...
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headspan.inference import Constraints, Structure, Trees
+from headspan.inference.pieces import ARC
 from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.threads import threads
 from headspan.runtime import piece_scores
-from headspan.runtime.piece_scores import PieceScores, RowScores
+from headspan.runtime.piece_scores import PieceScores, RowScores, StepScores
 
 
 class TreeScores:
@@ -41,6 +43,13 @@ class TreeScores:
     def dense(self) -> list[Any]:
         """All scores of every piece, as inference takes them; tensors are differentiable."""
         return [part.dense() for part in self.parts]
+
+    def along(self, heads: Any) -> list[Any]:
+        """All scores of every piece, like `dense`; where they depend on heads, these are given."""
+        return [
+            part.along(heads) if isinstance(part, StepScores) else part.dense()
+            for part in self.parts
+        ]
 
     def sentences(self, rows: list[int]) -> TreeScores:
         """The scores of some of the sentences."""
@@ -90,6 +99,8 @@ class TreeScores:
         return _arrays(Trees(best.heads, best.spans, own, best.lengths))
 
     def _best(self, gold: Any) -> Trees:
+        if gold is None and not self.structure.factored:
+            return self._built
         first = self.parts[0]
         by_rows = self.structure.reads_rows and isinstance(first, RowScores)
         by_rows &= gold is not None or not self.minimum_risk
@@ -102,6 +113,21 @@ class TreeScores:
                 *self.dense(), gold=gold, lengths=self.lengths, threads=threads()
             )
         )
+
+    @cached_property
+    def _built(self) -> Trees:
+        """The trees that are built word by word."""
+        structure: Any = self.structure
+        trees: Trees = structure.best_tree_by_steps(self.parts[0], self.lengths)
+        return trees
+
+    @cached_property
+    def _scores_of_heads(self) -> NDArray[np.float64]:
+        """The scores of every word's heads as its tree was built, −inf where there is none."""
+        (scores,) = self.along(self._built.heads)
+        places = np.arange(scores.shape[1])
+        legal = ARC.legal(self.lengths[:, None, None], places[:, None], places)
+        return np.where(legal, _array(scores).astype(np.float64), -np.inf)
 
     def _best_by_rows(self, gold: Any) -> Trees:
         """Sentence by sentence, in O(n²) memory."""
@@ -126,8 +152,14 @@ class TreeScores:
         """The probability of every arc, [b, h, d] as in Marginals, of scores / temperature.
 
         NaN for a sentence that is too long for dense scores. constraints: one per sentence, if
-        only the trees that satisfy them count.
+        only the trees that satisfy them count. Where trees are built word by word, it is the
+        probability of pointing to h in the step of d, after the steps that led to the tree.
         """
+        if not self.structure.factored and not any(constraints or ()):
+            scaled = self._scores_of_heads / temperature
+            shares = np.exp(scaled - scaled.max(1, keepdims=True).clip(-1e300))
+            found: NDArray[np.float64] = shares / shares.sum(1, keepdims=True).clip(1e-300)
+            return found
         if self.fits and not self.structure.dense_sums:
             return self._arc_marginals(temperature, constraints)
         longest = int(self.lengths.max())

@@ -27,7 +27,8 @@ def check_config(config: Config) -> None:
         raise HeadspanError(f"training.epochs is {config.training.epochs}; expected at least 1")
     name = config.model.structure
     projective = STRUCTURES[name].projective
-    if config.data.nonprojective == "keep" and projective:
+    _check_search(config.model)
+    if config.data.crossing and projective:
         others = ", ".join(other for other in STRUCTURES if not STRUCTURES[other].projective)
         raise HeadspanError(
             f"data.nonprojective is 'keep', but model.structure is '{name}', which builds "
@@ -37,6 +38,27 @@ def check_config(config: Config) -> None:
         raise HeadspanError(
             f"model.labels_from is 'spans', but a subtree under model.structure '{name}' need not "
             "be a span; expected words"
+        )
+
+
+def _check_search(model: ModelConfig) -> None:
+    """Raise HeadspanError if the structure cannot be learned or searched like this."""
+    if STRUCTURES[model.structure].factored:
+        if model.beam != 1:
+            raise HeadspanError(
+                f"model.beam is {model.beam}, but model.structure is '{model.structure}', whose "
+                "best tree is found exactly; expected 1"
+            )
+        return
+    if model.loss != "local":
+        raise HeadspanError(
+            f"model.loss is '{model.loss}', but model.structure is '{model.structure}', which "
+            "builds trees word by word and learns each word's head; expected local"
+        )
+    if model.minimum_risk:
+        raise HeadspanError(
+            f"model.decoder is 'minimum-risk', but model.structure is '{model.structure}', which "
+            "builds trees word by word and has no sums over them; expected best"
         )
 
 

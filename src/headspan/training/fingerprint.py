@@ -25,14 +25,17 @@ def fingerprint(config: Config) -> dict[str, Any]:
         "data.dev": _digest(data.dev),
         "data.silver": _digest(tuple(silver_files(data.silver))),
     }
-    table = json.loads(json.dumps(_flat(to_table(config))))  # as a checkpoint gives it back
-    return {key: value for key, value in table.items() if key not in _FREE} | contents
+    return _settings(config) | contents
 
 
 def check_same(before: Any, now: Mapping[str, Any]) -> None:
-    """Raise HeadspanError, naming what differs, unless two fingerprints are the same."""
+    """Raise HeadspanError, naming what differs, unless two fingerprints are the same.
+
+    A key that headspan did not have when a run was begun has had its default.
+    """
     if not isinstance(before, dict):
         raise HeadspanError("it does not say which configuration and treebanks it is of")
+    before = _settings(Config()) | before
     differences = [
         f"{key} has changed"
         if key in _TREEBANKS
@@ -45,6 +48,12 @@ def check_same(before: Any, now: Mapping[str, Any]) -> None:
             f"it was begun with other settings: {'; '.join(differences)}; resume with the old "
             "ones, or use another folder"
         )
+
+
+def _settings(config: Config) -> dict[str, Any]:
+    """The values that may not change, by dotted key, as a checkpoint gives them back."""
+    table = json.loads(json.dumps(_flat(to_table(config))))
+    return {key: value for key, value in table.items() if key not in _FREE}
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

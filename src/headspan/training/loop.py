@@ -127,7 +127,8 @@ class Trainer:
             encoder_config = encoder_table(encoder)
         if processes.device(self.config.training.device).type == "cpu":
             check_memory(model, vocabularies.sizes(), encoder)
-        network = Network(model, vocabularies.sizes(), encoder)
+        crossing = self.config.data.crossing
+        network = Network(model, vocabularies.sizes(), encoder, crossing=crossing)
         self._place(network)
         return network, Parser(network, self.config, vocabularies, tokenizer, encoder_config)
 
