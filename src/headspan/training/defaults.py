@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,8 @@ from headspan.training.ud_folders import UdTreebank
 
 _USED = {"upos": 0.5, "xpos": 0.5, "feats": 0.02, "lemmas": 0.5}
 """Columns that can be predicted, and the least share of words that have a value in one in use."""
+_COMMON = 0.5
+"""The least share of words whose XPOS all treebanks have, if they have the same tagset."""
 _SMALL = 60_000
 """Words of a small treebank: a smaller network learns it less by heart."""
 _SMALL_ENCODER = 512
@@ -85,12 +88,23 @@ def _epochs(words: int, *, at_200_000: int, least: int, most: int) -> int:
 
 
 def _columns(corpora: Sequence[Sequence[Sentence]]) -> list[str]:
-    """The columns that are in use in every treebank; others would be learned as empty."""
-    return [
+    """The columns that are in use in every treebank; others would be learned as empty.
+
+    XPOS is left out, too, if treebanks have tagsets of their own: a model would mix them.
+    """
+    found = [
         column
         for column, least in _USED.items()
         if all(_share(sentences, column) >= least for sentences in corpora)
     ]
+    return [column for column in found if column != "xpos" or _is_one_tagset(corpora)]
+
+
+def _is_one_tagset(corpora: Sequence[Sequence[Sentence]]) -> bool:
+    """Whether most words of each treebank have an XPOS that occurs in all of them."""
+    counts = [Counter(tag for s in sentences for tag in s.xpos) for sentences in corpora]
+    common = set(counts[0]).intersection(*counts[1:])
+    return all(sum(count[tag] for tag in common) >= _COMMON * count.total() for count in counts)
 
 
 def _share(sentences: Sequence[Sentence], column: str) -> float:

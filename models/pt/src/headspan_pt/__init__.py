@@ -1,0 +1,1 @@
+"""A model of Portuguese for the dependency parser headspan."""

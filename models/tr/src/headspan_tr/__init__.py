@@ -1,0 +1,1 @@
+"""A model of Turkish for the dependency parser headspan."""
