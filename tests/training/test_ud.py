@@ -18,7 +18,7 @@ from headspan.model.folder import Figures, find_model, installed_models
 from headspan.model.model_package import ModelPackage
 from headspan.training.defaults import default_settings
 from headspan.training.treebank import read_treebank
-from headspan.training.ud_folders import find_treebanks, spdx, with_dev
+from headspan.training.ud_folders import UdTreebank, find_treebanks, spdx, with_dev
 
 from .test_train_cli import headspan
 
@@ -120,11 +120,34 @@ def test_the_defaults_follow_from_the_treebanks(
     assert default_settings([one])["model"]["tagger"]["columns"][1] == "xpos"
     assert both["data"]["segment"] is True
     assert "columns" not in both["model"]["embeddings"]  # raw text has no tags
+    assert both["model"]["tagger"]["layer"] == 1  # without an encoder, words know of no others
     assert both["training"]["epochs"] == 60
     monkeypatch.setattr("headspan.training.defaults.encoder_size", lambda name: 384)
     with_encoder = default_settings([one], encoder="x")
     assert with_encoder["model"]["encoder"]["name"] == "x"
+    assert with_encoder["model"]["tagger"]["layer"] == 0
     assert with_encoder["training"]["epochs"] < both["training"]["epochs"]
+
+
+def test_tagsets_of_different_treebanks_are_not_mixed(folders: list[Path], tmp_path: Path) -> None:
+    def treebank(name: str, tags: dict[str, str]) -> UdTreebank:
+        (tmp_path / name).mkdir()
+        path = tmp_path / name / f"fr_{name}-ud-train.conllu"
+        (one,) = find_treebanks(folders[:1])
+        sentences = read_treebank(one.train, "train")
+        changed = [s.with_tags(xpos=[tags.get(tag, tag) for tag in s.xpos]) for s in sentences]
+        conllu.write(changed, path)
+        (found,) = find_treebanks([path.parent])
+        return found
+
+    same = treebank("same", {})
+    similar = treebank("similar", {"PUNCT": "."})
+    other = treebank("other", {"DET": "d", "NOUN": "n", "VERB": "v", "ADP": "p"})
+    for treebanks, expected in (
+        ([same, similar], ["upos", "xpos", "feats", "lemmas"]),
+        ([same, similar, other], ["upos", "feats", "lemmas"]),
+    ):
+        assert default_settings(treebanks)["model"]["tagger"]["columns"] == expected
 
 
 @pytest.fixture(scope="module")
