@@ -1,0 +1,1 @@
+"""A model of Dutch for the dependency parser headspan."""
