@@ -1,0 +1,1 @@
+"""A model of French for the dependency parser headspan."""
