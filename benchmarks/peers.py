@@ -6,8 +6,7 @@ All parse the test part of a treebank from its words, predict tags and lemmas al
 and take turns on one thread; speed is words per second of CPU time, as the median over the turns,
 and LAS that of the CoNLL 2018 evaluation. A MODEL of spaCy is a package or a folder; `MODEL=speed`
 leaves LAS out, for models whose relations are not those of Universal Dependencies. A FILE is a
-model of UDPipe 1 that was trained on the same treebank. docs/results.md has the commands that train
-both.
+model of UDPipe 1 that was trained on the same treebank, by tools/train_udpipe.py.
 """
 
 from __future__ import annotations
