@@ -26,7 +26,7 @@ from headspan.conllu import Sentence
 from headspan.plumbing.threads import set_threads
 from headspan.scoring import score
 from headspan.text import raw_text
-from peers import udpipe_parser
+from peers import udpipe_parser, udpipe_pipeline
 from reporting import arguments, needed, table, write_json
 
 Parse = Callable[[Any], Sequence[Sentence]]
@@ -57,11 +57,8 @@ def headspan_parser(name: str) -> tuple[Parse, Parse]:
 
 
 def udpipe(path: str) -> tuple[Parse, Parse]:
-    """A model of UDPipe 1: from words, and from text."""
-    from ufal.udpipe import Model, Pipeline
-
-    model = Model.load(str(needed(Path(path))))
-    pipeline = Pipeline(model, "tokenize", Pipeline.DEFAULT, Pipeline.DEFAULT, "conllu")
+    """A model of UDPipe 1, from words and from raw text."""
+    pipeline = udpipe_pipeline(path, "tokenizer")
     return udpipe_parser(path), lambda text: list(conllu.parse(pipeline.process(text)))
 
 

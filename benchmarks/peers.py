@@ -95,14 +95,21 @@ def _from_spacy(doc: Any) -> Sentence:
     )
 
 
-def udpipe_parser(path: str) -> Parse:
-    """A model of UDPipe 1."""
+def udpipe_pipeline(path: str, reader: str) -> Any:
+    """All that a model of UDPipe 1 does, from input in the form that the reader takes."""
     from ufal.udpipe import Model, Pipeline
 
     model = Model.load(str(needed(Path(path))))
     if model is None:
         raise SystemExit(f"{path}: is not a model of UDPipe")
-    pipeline = Pipeline(model, "horizontal", Pipeline.DEFAULT, Pipeline.DEFAULT, "conllu")
+    pipeline = Pipeline(model, reader, Pipeline.DEFAULT, Pipeline.DEFAULT, "conllu")
+    pipeline.model = model  # a pipeline does not keep its model alive by itself
+    return pipeline
+
+
+def udpipe_parser(path: str) -> Parse:
+    """A model of UDPipe 1, for sentences whose words are given."""
+    pipeline = udpipe_pipeline(path, "horizontal")
 
     def parse(sentences: Sequence[Sentence]) -> list[Sentence]:
         # in this format, spaces end words; some numbers have them
