@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from conftest import ROOT
-from headspan import Parser
+from headspan import Parser, conllu
 from headspan.config import read_config
 from headspan.model.folder import CARD, EMBEDDED, WEIGHTS, Figures, embedded_models
 from headspan.plumbing.arrays import read_arrays
@@ -74,6 +74,10 @@ def test_the_sample_of_a_text_is_even(tmp_path: Path) -> None:
     assert {b - a for a, b in pairwise(kept)} == {5}
     short = (tmp_path / "out" / "short.txt").read_text(encoding="utf-8")
     assert short == "one two\n\nthree\n\n"
+    subprocess.run([*command, "-o", tmp_path / "out", "--segmenter", "en-fast"], check=True)
+    divided = list(conllu.read(tmp_path / "out" / "short.conllu"))
+    assert [s.forms for s in divided] == [("one", "two"), ("three",)]
+    assert all(head == conllu.NO_HEAD for s in divided for head in s.heads)
 
 
 def test_an_engine_that_does_not_exist_is_an_error() -> None:

@@ -140,6 +140,7 @@ def test_the_dictionary_has_words_with_one_lemma() -> None:
     assert lemmatizer.dictionary == {
         "ADJ": {"left": "left"},
         "NOUN": {"cats": "cat", "dogs": "dog", "mice": "mouse"},
+        "PROPN": {"rome": "Rome"},
         "VERB": {"left": "leave"},
     }
     as_is = ["a0-0+0:"] * 6
@@ -156,6 +157,43 @@ def test_without_tags_the_dictionary_goes_by_form() -> None:
         "_": {"cats": "cat", "dogs": "dog", "mice": "mouse", "rome": "Rome"}
     }
     assert lemmatizer.lemmas(["Mice"], ["NOUN"], ["a0-0+0:"]) == ["mouse"]
+
+
+def test_certain_proper_nouns_are_in_the_dictionary() -> None:
+    certain = [("Dec", "December"), ("dec", "December"), ("ROME", "Rome"), ("Rome", "Rome")]
+    uncertain = [
+        ("IT", "Italian"),
+        ("IT", "Italian"),
+        ("Alps", "Alp"),
+        ("Ibm", "Ibm"),
+        ("IBM", "IBM"),
+    ]
+    words = [(form, lemma, "PROPN") for form, lemma in (*certain, *uncertain)]
+    _, lemmatizer = Lemmatizer.learn(words)
+    assert lemmatizer.dictionary == {"PROPN": {"dec": "December", "rome": "Rome"}}
+
+
+def test_a_proper_noun_in_lower_case_gets_the_capitals_that_it_always_has() -> None:
+    names = [("Rome", "Rome", "PROPN"), ("Dec", "December", "PROPN"), ("iPhone", "iPhone", "PROPN")]
+    _, lemmatizer = Lemmatizer.learn(names * 2)
+    forms = ["rome", "ROME", "iphone", "dec", "DEC", "paris"]
+    as_it_is = ["a0-0+0:"] * len(forms)
+    lemmas = lemmatizer.lemmas(forms, ["PROPN"] * len(forms), as_it_is)
+    assert lemmas == ["Rome", "ROME", "iPhone", "December", "December", "paris"]
+
+
+@pytest.mark.parametrize(
+    ("form", "lemma"),
+    [
+        ("https://Example.com/Some_Page.HTML", "https://Example.com/Some_Page.HTML"),
+        ("WWW.Example.com", "WWW.Example.com"),
+        ("Jane.Doe@Example.org", "Jane.Doe@Example.org"),
+        ("Awww.", "awww."),
+        ("@Jane", "@jane"),
+    ],
+)
+def test_an_address_is_its_own_lemma(form: str, lemma: str) -> None:
+    assert Lemmatizer.learn(WORDS)[1].lemmas([form], ["PROPN"], ["l0-0+0:"]) == [lemma]
 
 
 LEXICON = {
@@ -341,13 +379,13 @@ def change(folder: Path, file: str, data: Any) -> None:
         ({"dictionary": {"NOUN": {"x": "\0"}}}, "the lemma of 'x' is"),
         ({"dictionary": {"NOUN": {"x": "y" * 101}}}, "at most 100 characters"),
         ({"dictionary": {"NOUN": {"y" * 101: "x"}}}, "at most 100 characters"),
-        ({"dictionary": {"NOUN": {f"{k}": "x" for k in range(9)}}}, "more than 8 entries"),
+        ({"dictionary": {"NOUN": {f"{k}": "x" for k in range(13)}}}, "more than 12 entries"),
     ],
 )  # fmt: skip
 def test_hostile_dictionaries_are_refused(
     model: Path, tmp_path: Path, data: Any, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headspan.lemmas._MOST_READ", 8)
+    monkeypatch.setattr("headspan.lemmas._MOST_READ", 12)
     folder = tmp_path / "model"
     save_unchecked(Parser.load(model), folder)
     change(folder, "lemmas.json", data)

@@ -1,10 +1,11 @@
 """Take an equal amount of text from each of many files, for silver trees of many kinds of text.
 
-    python tools/sample_text.py FOLDER -o OUT [--words 40000]
+    python tools/sample_text.py FOLDER -o OUT [--words 40000] [--segmenter MODEL]
 
 Every file FOLDER/*.txt or *.txt.xz has one paragraph per line and a blank line between documents.
 Of a file with more words, paragraphs are left out at equal distances; of each paragraph that stays,
-all is kept. OUT gets a plain text file for every file.
+all is kept. OUT gets a plain text file for every file, or with a model one in CoNLL-U, with the
+sentences and words that the model finds in it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from __future__ import annotations
 import argparse
 import lzma
 from pathlib import Path
+
+from headspan import Parser, conllu
 
 
 def sample(paragraphs: list[str], words: int) -> list[str]:
@@ -41,7 +44,9 @@ def main() -> None:
     options.add_argument("folder", type=Path, metavar="FOLDER")
     options.add_argument("-o", "--output", type=Path, required=True, metavar="OUT")
     options.add_argument("--words", type=int, default=40_000, help="words per file")
+    options.add_argument("--segmenter", metavar="MODEL", help="divides the text, into CoNLL-U")
     chosen = options.parse_args()
+    parser = Parser.load(chosen.segmenter) if chosen.segmenter else None
     files = sorted([*chosen.folder.glob("*.txt"), *chosen.folder.glob("*.txt.xz")])
     if not files:
         options.error(f"{chosen.folder}: has no files *.txt or *.txt.xz")
@@ -50,7 +55,11 @@ def main() -> None:
         kept = sample(read_paragraphs(path), chosen.words)
         text = "".join(f"{paragraph}\n\n" for paragraph in kept)
         name = path.name.removesuffix(".xz")
-        (chosen.output / name).write_text(text, encoding="utf-8")
+        if parser is None:
+            (chosen.output / name).write_text(text, encoding="utf-8")
+        else:
+            target = (chosen.output / name).with_suffix(".conllu")
+            conllu.write(parser.sentences([text]), target)
         print(f"{name}: {len(text.split()):,} words")
 
 

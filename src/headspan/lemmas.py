@@ -7,7 +7,8 @@ script does not fit a form, the form in the script's case is the lemma.
 
 Scripts are learned from a treebank. Besides, a dictionary has the words that training saw with one
 lemma only. It also shows which lemmas there are, and how words with a certain ending change: for a
-word that it does not have, a script that makes no known lemma gives way to one that does.
+word that it does not have, a script that makes no known lemma gives way to one that does. Addresses
+are their own lemmas.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ NO_LEMMA = "_"
 LONGEST = 100
 """The most characters of a script that is learned, and of a form or lemma in a dictionary."""
 _MIN_COUNT = 3  # words that need a script for it to be learned
-_MOST_LEARNED = 20_000  # entries of a dictionary; there is less to gain from rarer words
+_MOST_LEARNED = 24_000  # entries of a dictionary; there is less to gain from rarer words
 _MOST_READ = 1 << 20
 _CACHED = 1 << 15  # words whose lemmas are kept
 _ENDINGS = (5, 4, 3)  # characters, the longest of which a dictionary has words tells most
@@ -34,6 +35,9 @@ _FEW = 3  # words with an ending that tell enough
 _USUAL = 0.1  # the least share of words with an ending for a change to be usual there
 _COMPARED = 300  # characters; of longer words, only the beginnings are compared
 _PROPER = "PROPN"
+_CERTAIN = 2  # occurrences of a proper noun for it to be entered
+_SHORT = 2  # characters of an abbreviated proper noun that may stand for too many things
+_ADDRESS = re.compile(r"://|^www\.|[^@]@[^@]", re.IGNORECASE)  # of a page or of a person
 _ANY = ""  # any tag
 _WHOLE = "="
 _SCRIPT = re.compile(r"([lacu])(0|[1-9]\d{0,2})-(0|[1-9]\d{0,2})\+(0|[1-9]\d{0,2}):", re.ASCII)
@@ -207,8 +211,12 @@ class Lemmatizer:
 
     def _lemma(self, form: str, upos: str, script: str) -> str:
         tag = NO_LEMMA if self._untagged else upos
+        if _ADDRESS.search(form):
+            return form
         entry = self.dictionary.get(tag, {}).get(form.lower())
-        return entry or self._sensible(script, form, tag)
+        if entry is None or (tag == _PROPER and _is_cased(form) and _differs_by_case(form, entry)):
+            return self._sensible(script, form, tag)
+        return entry
 
     def _sensible(self, script: str, form: str, tag: str) -> str:
         """What a word that the dictionary does not have becomes, by this script or a usual one.
@@ -369,7 +377,7 @@ def _dictionary(
 ) -> dict[str, dict[str, str]]:
     """The lemmas of words that always have the same one: first those that lack a script.
 
-    Proper nouns are not entered: their lemmas keep a case that varies from text to text.
+    Proper nouns are entered if they are certain; they may be written in lower case.
     """
     lemmas: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     needed = set[tuple[str, str]]()
@@ -379,15 +387,30 @@ def _dictionary(
         if (form, lemma) in lacking:
             needed.add(word)
     chosen = [
-        (word not in needed, -found.total(), word, lemma)
+        (word not in needed, -count, word, lemma)
         for word, found in lemmas.items()
-        for lemma in found
-        if len(found) == 1 and word[0] != _PROPER and _can_be_entered(word[1], lemma)
+        for lemma, count in found.items()
+        if len(found) == 1
+        and (word[0] != _PROPER or (count >= _CERTAIN and _is_certain(word[1], lemma)))
+        and _can_be_entered(word[1], lemma)
     ]
     dictionary: dict[str, dict[str, str]] = defaultdict(dict)
     for *_, (upos, form), lemma in sorted(sorted(chosen)[:_MOST_LEARNED], key=lambda e: e[2]):
         dictionary[upos][form] = lemma
     return dict(dictionary)
+
+
+def _is_certain(form: str, lemma: str) -> bool:
+    """Whether the lemma of a proper noun, in lower case, holds for others that are written so."""
+    return len(form) > _SHORT or _differs_by_case(form, lemma)
+
+
+def _differs_by_case(form: str, lemma: str) -> bool:
+    return form.lower() == lemma.lower()
+
+
+def _is_cased(form: str) -> bool:
+    return not form.islower()
 
 
 def _can_be_entered(form: str, lemma: str) -> bool:

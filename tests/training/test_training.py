@@ -31,7 +31,7 @@ from headspan.training import processes
 from headspan.training.estimate import estimate
 from headspan.training.events import EpochDone, Event, SegmenterEpoch, StepDone
 from headspan.training.loop import CHECKPOINT, LOG, MODEL, Stopped, Trainer, rate, train
-from headspan.training.treebank import TrainingSet, read_treebank, shuffled_batches
+from headspan.training.treebank import TrainingSet, read_training, read_treebank, shuffled_batches
 from headspan.tree import check_tree, is_projective, subtree_spans
 
 
@@ -359,6 +359,37 @@ def test_several_treebanks_are_read_as_one(treebank: Path, tmp_path: Path) -> No
     empty.write_text("", encoding="utf-8")
     with pytest.raises(HeadspanError, match=r"empty.conllu: has no sentences"):
         read_treebank((train, str(empty)), "train")
+
+
+def words(text: str) -> Sentence:
+    """A sentence of words with lemma and tag: `form/lemma/UPOS …`."""
+    forms, lemmas, upos = zip(*(word.split("/") for word in text.split()), strict=True)
+    deprels = ["root", *["dep"] * (len(forms) - 1)]
+    return Sentence.from_words(
+        forms, heads=range(len(forms)), deprels=deprels, lemmas=lemmas, upos=upos
+    )
+
+
+def test_the_first_of_several_treebanks_decides_about_lemmas(tmp_path: Path) -> None:
+    people, persons, rare = "People/people/NOUN", "people/person/NOUN", "data/data/NOUN"
+    first = words(f"{people} left/leave/VERB {rare}")
+    second = words(f"{persons} left/leave/VERB data/datum/NOUN People/People/PROPN")
+    files = []
+    for name, sentence, count in (("first", first, 10), ("second", second, 20)):
+        files.append(str(tmp_path / f"{name}.conllu"))
+        also = [words(rare)] * 10 if name == "second" else []  # it is not sure
+        conllu.write([*[sentence] * count, *also], files[-1])
+    for order, lemma in ((files, "people"), (files[::-1], "person")):
+        read = read_training(tuple(order))
+        assert {
+            (form.lower(), tag, found)
+            for s in read
+            for form, tag, found in zip(s.forms, s.upos, s.lemmas, strict=True)
+        } == {
+            ("people", "NOUN", lemma), ("people", "PROPN", "People"), ("left", "VERB", "leave"),
+            ("data", "NOUN", "data"), ("data", "NOUN", "datum"),
+        }  # fmt: skip
+    assert {s.lemmas[0] for s in read_treebank(tuple(files), "dev")} == {"people", "person", "data"}
 
 
 def silver(sentence: Sentence, confidence: float) -> Sentence:

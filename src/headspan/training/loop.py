@@ -59,6 +59,7 @@ from headspan.training.sinks import open_sinks
 from headspan.training.treebank import (
     TrainingSet,
     read_silver,
+    read_training,
     read_treebank,
     shuffled_batches,
 )
@@ -88,7 +89,7 @@ class Trainer:
             check_parsed(
                 len(sentence), f"{file_names(config.data.dev)}: sentence {number}", dense=dense
             )
-        sentences = read_treebank(config.data.train, "train")
+        sentences = read_training(config.data.train)
         if config.data.segment == "auto":
             data = replace(config.data, segment=lacks_spaces(sentences))
             config = replace(config, data=data)
@@ -245,7 +246,7 @@ class Trainer:
             segmenter, run = load_segmenter_of_run(path)
             if run == self.fingerprint:
                 return segmenter
-        sentences = read_treebank(self.config.data.train, "train")  # also those that were dropped
+        sentences = read_training(self.config.data.train)  # also those that were dropped
         vectors = None
         if self.network.inputs.encoder is not None and self.parser.tokenizer is not None:
             encoder = self.network.inputs.encoder.encoder

@@ -27,6 +27,7 @@ from headspan.pseudoprojective import projectivize, relation
 from headspan.render import confidences
 from headspan.runtime.inputs import Inputs
 from headspan.runtime.subwords import SubwordTokenizer
+from headspan.training.conventions import with_lemmas_of_first
 from headspan.tree import TreeError, check_tree, is_projective, subtree_spans
 from headspan.vocabulary import Vocabulary
 
@@ -212,10 +213,20 @@ def _without_rare(sentences: list[Sentence], min_count: int) -> list[Sentence]:
 
 def read_treebank(files: Files, what: str) -> list[Sentence]:
     """The sentences of one or several files; raises HeadspanError if one has no heads."""
+    return [sentence for treebank in _read_files(files, what) for sentence in treebank]
+
+
+def read_training(files: Files) -> list[Sentence]:
+    """The sentences to learn from, with one lemma per word where the files disagree."""
+    treebanks = with_lemmas_of_first(_read_files(files, "train"))
+    return [sentence for treebank in treebanks for sentence in treebank]
+
+
+def _read_files(files: Files, what: str) -> list[list[Sentence]]:
     paths = file_list(files)
     if not paths:
         raise HeadspanError(f"data.{what} is not set; expected a treebank in CoNLL-U or CoNLL-X")
-    return [sentence for path in paths for sentence in _read_file(path)]
+    return [_read_file(path) for path in paths]
 
 
 def read_silver(files: Files) -> Iterator[Sentence]:
