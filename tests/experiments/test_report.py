@@ -162,6 +162,32 @@ def test_comparisons_with_other_differences_are_named(
     assert "tiny-arc-max-margin and tiny-span-max-margin: not compared; " in results.notes[0]
 
 
+def test_all_systems_are_compared_with_one(plan: Path, stub: list[str], tmp_path: Path) -> None:
+    text = plan.read_text(encoding="utf-8")
+    grid = text[text.index("[[grid]]") :]
+    longer = grid.replace("epochs=2", "epochs=9").replace("seeds =", "variant = 'long'\nseeds =")
+    local = grid.replace("['span', 'arc']", "['joint']\nlosses = ['local']")
+    plan.write_text(text + longer + local, encoding="utf-8")
+    read = read_plan(plan)
+    runs = runs_of(read)
+    write_plan(tmp_path, read, runs)
+    run_all(runs, tmp_path, command=stub)
+    results = gather("small", runs, tmp_path, parse=wrong, samples=20, against="arc-max-margin")
+    assert [(pair.first.system, pair.second.system) for pair in results.pairs] == [
+        ("arc-max-margin", "span-max-margin"),
+        ("arc-max-margin", "span-long-max-margin"),
+        ("arc-max-margin", "arc-long-max-margin"),
+        ("arc-max-margin", "joint-local"),
+    ]
+    assert "| tiny | arc max-margin | joint local | 2 | LAS |" in as_markdown(results)
+    # without it, what differs in both structure and loss is not compared
+    pairs = gather("small", runs, tmp_path, parse=wrong, samples=20).pairs
+    assert len(pairs) == 6
+    assert not [pair for pair in pairs if pair.second.system == "joint-local"]
+    with pytest.raises(HeadspanError, match="arc: no such system is finished; finished systems: "):
+        gather("small", runs, tmp_path, parse=wrong, against="arc")
+
+
 def test_runs_of_another_plan_in_the_folder_are_named(
     plan: Path, stub: list[str], tmp_path: Path
 ) -> None:
@@ -216,7 +242,10 @@ def test_the_documented_results_are_those_of_the_runs(name: str) -> None:
     folder = ROOT / "docs" / "runs" / name
     results = gather(*read_folder(folder, data=str(SHARED / "treebanks")), folder, samples=2)
     assert results.cells
-    differ = "other settings differ: model.decoder", "other settings differ: data.nonprojective"
+    differ = [
+        f"other settings differ: {key}"
+        for key in ("model.decoder", "model.refinements", "data.nonprojective")
+    ]
     assert all(any(known in note for known in differ) for note in results.notes)
     lines = (ROOT / "docs" / "results.md").read_text(encoding="utf-8").splitlines()
     start = f"| {results.cells[0].treebank} | "

@@ -17,8 +17,14 @@ from rich.console import Console
 
 from conftest import ROOT
 from headspan.cli.progress import progress
-from headspan.experiments.plan import Plan, read_plan, runs_of
-from headspan.experiments.run_folder import locked, read_record, write_record
+from headspan.experiments.plan import Plan, plan_table, read_plan, runs_from_table, runs_of
+from headspan.experiments.run_folder import (
+    locked,
+    read_folder,
+    read_record,
+    write_plan,
+    write_record,
+)
 from headspan.experiments.runner import parse_test, run_all
 from headspan.plumbing.errors import HeadspanError
 from headspan.registries import STRUCTURES
@@ -46,6 +52,28 @@ def test_a_grid_has_all_combinations(plan: Path, treebank: Path) -> None:
     assert moved[0].settings["data.test"] == "else/where/tiny/test.conllu"
 
 
+def test_a_variant_is_a_system_of_its_own(plan: Path, tmp_path: Path) -> None:
+    read = read_plan(plan)
+    text = plan.read_text(encoding="utf-8")
+    again = text[text.index("[[grid]]") :].replace("['span', 'arc']", "['arc']")
+    longer = again.replace("epochs=2", "epochs=9").replace("seeds =", "variant = 'long'\nseeds =")
+    plan.write_text(text + longer, encoding="utf-8")
+    runs = runs_of(read_plan(plan))
+    assert runs[:4] == runs_of(read)
+    assert [(run.name, run.config().training.epochs) for run in runs if run.variant] == [
+        ("tiny-arc-long-max-margin-1", 9),
+        ("tiny-arc-long-max-margin-2", 9),
+    ]
+    write_plan(tmp_path, read, runs)
+    assert read_folder(tmp_path)[1] == runs
+    rows = plan_table(runs)
+    with pytest.raises(HeadspanError, match="is not the plan of an experiment"):
+        runs_from_table([*rows[:-1], {**rows[-1], "variant": "../x"}], "here")
+    for row in rows[:4]:  # a plan that was saved before there were variants
+        del row["variant"]
+    assert runs_from_table(rows, "here") == runs
+
+
 @pytest.mark.parametrize("path", PLANS, ids=lambda path: path.stem)
 def test_the_plans_of_the_project_can_be_read(path: Path) -> None:
     for run in runs_of(read_plan(path)):
@@ -55,19 +83,20 @@ def test_the_plans_of_the_project_can_be_read(path: Path) -> None:
 def test_the_papers_plans_have_its_systems() -> None:
     def systems(name: str) -> list[tuple[str, str, str]]:
         runs = runs_of(read_plan(ROOT / "configs" / "experiments" / f"{name}.toml"))
-        unique = list(dict.fromkeys((r.treebank, r.structure, r.loss) for r in runs))
+        unique = list(dict.fromkeys((r.treebank, r.kind, r.loss) for r in runs))
         assert len(runs) == 3 * len(unique)
         return unique
 
     rows = [("span", "max-margin"), ("arc", "max-margin"), ("sibling", "crf")]
     rows.append(("mean-field", "local"))
+    assert len(systems("table2-ud")) == 12 * len(rows)
+    rows += [("pointer", "local"), ("arc-refined", "max-margin")]
     assert systems("table1-ptb") == [("ptb", *row) for row in rows]
     assert systems("table1-ctb") == [("ctb", *row) for row in rows]
-    assert len(systems("table2-ud")) == 12 * len(rows)
     assert systems("table3-loss") == [
         (corpus, "span", loss) for corpus in ("ptb", "ctb") for loss in ("max-margin", "local")
     ]
-    assert len(runs_of(read_plan(ROOT / "configs" / "experiments" / "cpu-en.toml"))) == 30
+    assert len(runs_of(read_plan(ROOT / "configs" / "experiments" / "cpu-en.toml"))) == 33
 
 
 @pytest.mark.parametrize(
@@ -90,6 +119,7 @@ def test_the_papers_plans_have_its_systems() -> None:
         (("epochs=2", "seed = 7"), "set has training.seed; expected it in the grid's"),
         (("training.epochs=2", "data.test=x"), "set has data.test; expected it in the grid's"),
         (("base =", "base ="), ""),
+        (("seeds =", "variant = '../x'\nseeds ="), "'../x' cannot be the name of a variant"),
     ],
 )
 def test_mistakes_in_a_plan_are_named(plan: Path, change: tuple[str, str], message: str) -> None:

@@ -94,6 +94,13 @@ def report(
         str | None,
         typer.Option(metavar="FOLDER", help="Folder of the corpora, if they have moved."),
     ] = None,
+    against: Annotated[
+        str,
+        typer.Option(
+            metavar="SYSTEM",
+            help="Compare every other system with this one, such as split-max-margin.",
+        ),
+    ] = "",
 ) -> None:
     """Write report.md, report.tex and report.json of an experiment, finished or not.
 
@@ -106,7 +113,7 @@ def report(
     from headspan.experiments.run_results import gather
 
     name, runs = read_folder(folder, data=data)
-    for path in write_report(gather(name, runs, folder), output or folder):
+    for path in write_report(gather(name, runs, folder, against=against), output or folder):
         print(path)
 
 

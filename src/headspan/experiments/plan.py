@@ -38,6 +38,8 @@ class Grid:
     """The corpus whose figures the paper reports for the same data; empty for none."""
     set: tuple[str, ...] = ()
     """More settings, such as `training.epochs=5`."""
+    variant: str = ""
+    """A name for these settings, if other grids have the same structures and losses."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +65,17 @@ class Run:
     corpus: str
     settings: Mapping[str, str]
     """Dotted keys and their values, which replace those of the base."""
+    variant: str = ""
+
+    @property
+    def kind(self) -> str:
+        """The structure, and the variant if it has a name."""
+        return f"{self.structure}-{self.variant}" if self.variant else self.structure
 
     @property
     def system(self) -> str:
         """The name that runs share if they differ only in their seeds."""
-        return f"{self.treebank}-{self.structure}-{self.loss}"
+        return f"{self.treebank}-{self.kind}-{self.loss}"
 
     @property
     def name(self) -> str:
@@ -111,6 +119,8 @@ def _check(grid: Grid, where: str) -> None:
     for treebank in grid.treebanks:
         if not _is_name(treebank):
             raise HeadspanError(f"{where}: {treebank!r} cannot be the name of a treebank")
+    if grid.variant and not _is_name(grid.variant):
+        raise HeadspanError(f"{where}: {grid.variant!r} cannot be the name of a variant")
     try:
         grid.files.format(data="", treebank="", part="")
     except (AttributeError, KeyError, IndexError, ValueError) as error:
@@ -132,16 +142,16 @@ def _check(grid: Grid, where: str) -> None:
             )
 
 
-def _is_name(treebank: str) -> bool:
+def _is_name(name: str) -> bool:
     """Return whether the name can be part of a folder's name."""
-    return treebank.replace("_", "").replace("-", "").isalnum()
+    return name.replace("_", "").replace("-", "").isalnum()
 
 
 def runs_of(plan: Plan) -> list[Run]:
     """The trainings of a plan: all systems of a treebank with one seed before the next seed."""
     runs = [
         Run(treebank, structure, loss, seed, grid.base, grid.corpus,
-            _settings(grid, plan.data, treebank, structure, loss, seed))
+            _settings(grid, plan.data, treebank, structure, loss, seed), grid.variant)
         for grid in plan.grid
         for treebank in grid.treebanks
         for seed in grid.seeds
@@ -199,6 +209,7 @@ def _sound(run: Run) -> bool:
         and all(isinstance(value, str) for value in run.settings.values())
         and {f"data.{part}" for part in PARTS} <= run.settings.keys()
         and _is_name(run.treebank)
+        and (not run.variant or _is_name(run.variant))
         and run.structure in STRUCTURES
         and run.loss in LOSSES
     )

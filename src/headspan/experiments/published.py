@@ -27,7 +27,7 @@ class Published:
     las: float
 
 
-_SPAN, _ARC, _MEAN_FIELD = "Ours", "Biaffine+MM", "MFVI2O"
+_SPAN, _ARC, _MEAN_FIELD, _POINTER = "Ours", "Biaffine+MM", "MFVI2O", "HierPtr"
 _UD = "bg_btb ca_ancora cs_pdt de_gsd en_ewt es_ancora fr_gsd it_isdt nl_alpino no_bokmaal ro_rrt \
 ru_syntagrus".split()
 _UD_LAS = {
@@ -47,6 +47,9 @@ FIGURES: Mapping[tuple[str, str, str, str], Published] = {
     ("ctb", "ctb", "arc", "max-margin"): Published(1, _ARC, 93.18, 92.10),
     ("ptb", "ptb", "mean-field", "local"): Published(1, _MEAN_FIELD, 96.91, 95.34),
     ("ctb", "ctb", "mean-field", "local"): Published(1, _MEAN_FIELD, 92.55, 91.69),
+    ("ptb", "ptb", "pointer", "local"): Published(1, _POINTER, 97.01, 95.48),
+    ("ctb", "ctb", "pointer", "local"): Published(1, _POINTER, 92.65, 91.47),
+    ("ctb", "ctb", "arc-refined", "max-margin"): Published(1, "RNGTr", 92.98, 91.18),
     ("ptb", "ptb", "span", "local"): Published(3, "span-selection loss", 97.07, 95.50),
     ("ctb", "ctb", "span", "local"): Published(3, "span-selection loss", 93.28, 92.20),
     **{

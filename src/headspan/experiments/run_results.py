@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,7 @@ class Cell:
 
     treebank: str
     structure: str
+    """With its variant, if it has one."""
     loss: str
     results: tuple[Result, ...]
     paper: Published | None
@@ -80,6 +81,11 @@ class Cell:
         else:
             values = [result.test[metric].f1 for result in self.results if result.test]
         return Mean.of(values) if values else None
+
+    @property
+    def system(self) -> str:
+        """Structure and loss, as in the names of runs."""
+        return f"{self.structure}-{self.loss}"
 
     @property
     def best(self) -> Result:
@@ -118,8 +124,13 @@ def gather(
     *,
     parse: Callable[[Run, Path], Path | None] = parse_test,
     samples: int = 10_000,
+    against: str = "",
 ) -> Results:
-    """Collect the results of runs; each finished run parses its test treebank once."""
+    """Collect the results of runs; each finished run parses its test treebank once.
+
+    against: the system, such as `split-max-margin`, with which all others are compared. Without
+    it, systems are compared that have the same structure or the same loss.
+    """
     notes: list[str] = []
     gold: dict[str, list[Sentence]] = {}
     results = []
@@ -139,7 +150,7 @@ def gather(
         results.append(result)
     notes += _not_in_plan(runs, folder)
     cells, mixed = _cells(results)
-    pairs, unequal = _pairs(cells, samples)
+    pairs, unequal = _pairs(cells, samples, against)
     notes += [*mixed, *unequal]
     return Results(name, tuple(results), tuple(cells), tuple(pairs), tuple(notes))
 
@@ -190,7 +201,7 @@ def _cells(results: Sequence[Result]) -> tuple[list[Cell], list[str]]:
     grouped: dict[tuple[str, str, str], list[Result]] = {}
     for result in results:
         if result.record.state == "finished":
-            key = (result.run.treebank, result.run.structure, result.run.loss)
+            key = (result.run.treebank, result.run.kind, result.run.loss)
             grouped.setdefault(key, []).append(result)
     cells, notes = [], []
     for key, group in grouped.items():
@@ -239,12 +250,24 @@ def _comparable(first: Cell, second: Cell) -> bool:
     )
 
 
-def _pairs(cells: Sequence[Cell], samples: int) -> tuple[list[Pair], list[str]]:
+def _to_compare(cells: Sequence[Cell], against: str) -> Iterator[tuple[Cell, Cell]]:
+    if not against:
+        pairs = itertools.combinations(_baselines_first(cells), 2)
+        yield from (pair for pair in pairs if _comparable(*pair))
+        return
+    chosen = [cell for cell in cells if cell.system == against]
+    if not chosen:
+        known = ", ".join(dict.fromkeys(cell.system for cell in cells)) or "none"
+        raise HeadspanError(f"{against}: no such system is finished; finished systems: {known}")
+    for first, second in itertools.product(chosen, cells):
+        if first.treebank == second.treebank and first is not second:
+            yield first, second
+
+
+def _pairs(cells: Sequence[Cell], samples: int, against: str) -> tuple[list[Pair], list[str]]:
     """All comparisons; and a line for each that is impossible or has other differences."""
     pairs, notes = [], []
-    for first, second in itertools.combinations(_baselines_first(cells), 2):
-        if not _comparable(first, second):
-            continue
+    for first, second in _to_compare(cells, against):
         names = " and ".join(cell.results[0].run.system for cell in (first, second))
         try:
             pair = _pair(first, second, samples)
