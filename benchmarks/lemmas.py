@@ -92,7 +92,7 @@ def main() -> None:
         sys.exit("a treebank has no lemmas")
     scripts, lemmatizer = Lemmatizer.learn(train)
     known = lemmatizer.dictionary
-    entered = [known.get(upos, {}).get(form.lower()) for form, _, upos in dev]
+    entered = [lemmatizer.entry(form, upos) for form, _, upos in dev]
     scripted = [lemmatizer.rank(form, lemma) >= 0 for form, lemma, _ in dev]
     looked_up = [e == lemma for e, (_, lemma, _) in zip(entered, dev, strict=True) if e]
     right = [(e == lemma, e is None) for e, (_, lemma, _) in zip(entered, dev, strict=True)]

@@ -4,16 +4,15 @@
 
 Every system is built from the configuration with its own structure, loss and decoder, and parses
 the test part of a treebank on one thread with torch. The networks have the sizes of trained ones,
-but weights that no training has changed, since only the time of `arc-refined` depends on the trees:
-for this one, give a trained model. Systems take turns in every group of sentences, and figures are
-medians over the turns. Memory is what a process gains at most that loads one system and parses the
-treebank once.
+but weights that no training has changed. Only the time of `arc-refined` depends on the trees, so
+give a trained model for it. Systems take turns in every group of sentences, and figures are medians
+over the turns. Memory is the most by which a process grows when it loads one system and parses the
+treebank once (Linux only).
 """
 
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -67,11 +66,18 @@ def memory(model: Path, test: Path) -> float:
 def once(model: str, test: Path) -> None:
     """Print the memory that it takes to parse once with a model."""
     sentences = [s for s in conllu.read(test) if len(s)]
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     torch.set_num_threads(1)
+    before = status("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew; it was that of the parent
     for _ in Parser.load(model, engine="torch").parse_stream(sentences):
         pass
-    print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1e6)
+    print((status("VmHWM") - before) / 1e9)
+
+
+def status(key: str) -> int:
+    """The bytes that Linux states for this process."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(key))
 
 
 def row(name: str, rows: list[SpeedRow], gigabytes: float) -> list[str | int]:
@@ -95,7 +101,9 @@ def main() -> None:
         return
     torch.set_num_threads(1)
     test = needed(chosen.treebank / f"{chosen.treebank.name}-ud-test.conllu")
-    trained = dict(argument.split("=", 1) for argument in chosen.trained)
+    trained = {name: model for name, _, model in (each.partition("=") for each in chosen.trained)}
+    if not set(trained) <= set(chosen.systems):
+        options.error(f"--trained: expected NAME=MODEL with a NAME of {', '.join(chosen.systems)}")
     with tempfile.TemporaryDirectory() as scratch:
         models = {name: Path(scratch) / name / "model" for name in chosen.systems}
         for name, folder in models.items():

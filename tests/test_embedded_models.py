@@ -78,6 +78,7 @@ def test_the_sample_of_a_text_is_even(tmp_path: Path) -> None:
     divided = list(conllu.read(tmp_path / "out" / "short.conllu"))
     assert [s.forms for s in divided] == [("one", "two"), ("three",)]
     assert all(head == conllu.NO_HEAD for s in divided for head in s.heads)
+    assert {file.suffix for file in (tmp_path / "out").iterdir()} == {".conllu"}
 
 
 def test_an_engine_that_does_not_exist_is_an_error() -> None:

@@ -55,11 +55,14 @@ def main() -> None:
         kept = sample(read_paragraphs(path), chosen.words)
         text = "".join(f"{paragraph}\n\n" for paragraph in kept)
         name = path.name.removesuffix(".xz")
+        plain = chosen.output / name
+        divided = plain.with_suffix(".conllu")
         if parser is None:
-            (chosen.output / name).write_text(text, encoding="utf-8")
+            plain.write_text(text, encoding="utf-8")
+            divided.unlink(missing_ok=True)  # nobody should read the same text twice
         else:
-            target = (chosen.output / name).with_suffix(".conllu")
-            conllu.write(parser.sentences([text]), target)
+            conllu.write(parser.sentences([text]), divided)
+            plain.unlink(missing_ok=True)
         print(f"{name}: {len(text.split()):,} words")
 
 

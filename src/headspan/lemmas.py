@@ -37,7 +37,7 @@ _COMPARED = 300  # characters; of longer words, only the beginnings are compared
 _PROPER = "PROPN"
 _CERTAIN = 2  # occurrences of a proper noun for it to be entered
 _SHORT = 2  # characters of an abbreviated proper noun that may stand for too many things
-_ADDRESS = re.compile(r"://|^www\.|[^@]@[^@]", re.IGNORECASE)  # of a page or of a person
+_ADDRESS = re.compile(r"://|^www\.|[^@]@[^@]+\.", re.IGNORECASE)  # of a page or of a person
 _ANY = ""  # any tag
 _WHOLE = "="
 _SCRIPT = re.compile(r"([lacu])(0|[1-9]\d{0,2})-(0|[1-9]\d{0,2})\+(0|[1-9]\d{0,2}):", re.ASCII)
@@ -211,12 +211,26 @@ class Lemmatizer:
 
     def _lemma(self, form: str, upos: str, script: str) -> str:
         tag = NO_LEMMA if self._untagged else upos
-        if _ADDRESS.search(form):
-            return form
-        entry = self.dictionary.get(tag, {}).get(form.lower())
-        if entry is None or (tag == _PROPER and _is_cased(form) and _differs_by_case(form, entry)):
-            return self._sensible(script, form, tag)
-        return entry
+        entry = self.entry(form, tag)
+        if entry is not None:
+            return entry
+        return form if _ADDRESS.search(form) else self._sensible(script, form, tag)
+
+    def entry(self, form: str, tag: str) -> str | None:
+        """The dictionary's lemma of a word; None if it has none.
+
+        A proper noun that is the same but for its case keeps the case that its script gives it,
+        unless it is written in lower case.
+        """
+        lemma = self.dictionary.get(tag, {}).get(form.lower())
+        if (
+            lemma is not None
+            and tag == _PROPER
+            and form != form.lower()
+            and _equal_but_for_case(form, lemma)
+        ):
+            return None
+        return lemma
 
     def _sensible(self, script: str, form: str, tag: str) -> str:
         """What a word that the dictionary does not have becomes, by this script or a usual one.
@@ -377,7 +391,8 @@ def _dictionary(
 ) -> dict[str, dict[str, str]]:
     """The lemmas of words that always have the same one: first those that lack a script.
 
-    Proper nouns are entered if they are certain; they may be written in lower case.
+    Proper nouns are entered if training saw them often enough, and if they are long enough to be
+    told from other words when they are written in lower case.
     """
     lemmas: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     needed = set[tuple[str, str]]()
@@ -391,7 +406,7 @@ def _dictionary(
         for word, found in lemmas.items()
         for lemma, count in found.items()
         if len(found) == 1
-        and (word[0] != _PROPER or (count >= _CERTAIN and _is_certain(word[1], lemma)))
+        and (word[0] != _PROPER or (count >= _CERTAIN and _is_distinct(word[1], lemma)))
         and _can_be_entered(word[1], lemma)
     ]
     dictionary: dict[str, dict[str, str]] = defaultdict(dict)
@@ -400,17 +415,13 @@ def _dictionary(
     return dict(dictionary)
 
 
-def _is_certain(form: str, lemma: str) -> bool:
-    """Whether the lemma of a proper noun, in lower case, holds for others that are written so."""
-    return len(form) > _SHORT or _differs_by_case(form, lemma)
+def _is_distinct(form: str, lemma: str) -> bool:
+    """Whether the form of a proper noun hardly stands for several things, as an initial would."""
+    return len(form) > _SHORT or _equal_but_for_case(form, lemma)
 
 
-def _differs_by_case(form: str, lemma: str) -> bool:
+def _equal_but_for_case(form: str, lemma: str) -> bool:
     return form.lower() == lemma.lower()
-
-
-def _is_cased(form: str) -> bool:
-    return not form.islower()
 
 
 def _can_be_entered(form: str, lemma: str) -> bool:

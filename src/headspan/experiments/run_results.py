@@ -63,7 +63,7 @@ class Mean:
 
 @dataclass(frozen=True)
 class Cell:
-    """The finished runs of one treebank, structure and loss, with different seeds."""
+    """The finished runs of one treebank and system, with different seeds."""
 
     treebank: str
     structure: str
@@ -95,7 +95,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two cells of a treebank that differ in structure or loss, on the seeds that both have."""
+    """Two cells of one treebank, on the seeds that both have."""
 
     first: Cell
     second: Cell
@@ -131,6 +131,12 @@ def gather(
     against: the system, such as `split-max-margin`, with which all others are compared. Without
     it, systems are compared that have the same structure or the same loss.
     """
+    systems = dict.fromkeys(f"{run.kind}-{run.loss}" for run in runs)
+    if against and against not in systems:
+        raise HeadspanError(
+            f"--against {against}: the plan has no such system; expected one of "
+            f"{', '.join(systems)}"
+        )
     notes: list[str] = []
     gold: dict[str, list[Sentence]] = {}
     results = []
@@ -152,6 +158,8 @@ def gather(
     cells, mixed = _cells(results)
     pairs, unequal = _pairs(cells, samples, against)
     notes += [*mixed, *unequal]
+    without = {run.treebank for run in runs} - {c.treebank for c in cells if c.system == against}
+    notes += [f"{treebank}: {against} has no results" for treebank in sorted(without) if against]
     return Results(name, tuple(results), tuple(cells), tuple(pairs), tuple(notes))
 
 
@@ -255,11 +263,9 @@ def _to_compare(cells: Sequence[Cell], against: str) -> Iterator[tuple[Cell, Cel
         pairs = itertools.combinations(_baselines_first(cells), 2)
         yield from (pair for pair in pairs if _comparable(*pair))
         return
-    chosen = [cell for cell in cells if cell.system == against]
-    if not chosen:
-        known = ", ".join(dict.fromkeys(cell.system for cell in cells)) or "none"
-        raise HeadspanError(f"{against}: no such system is finished; finished systems: {known}")
-    for first, second in itertools.product(chosen, cells):
+    for first, second in itertools.product(cells, cells):
+        if first.system != against:
+            continue
         if first.treebank == second.treebank and first is not second:
             yield first, second
 

@@ -2,7 +2,8 @@
 
 Treebanks of a language may follow different rules: the lemma of *people* is *people* in one and
 *person* in another. A parser that learned both would choose by the kind of text. So where two
-treebanks are each sure of a word's lemma, that of the first one is learned.
+treebanks are each sure of a word's lemma, that of the first one is learned. A treebank is a file
+here.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def with_lemmas_of_first(treebanks: Sequence[Sequence[Sentence]]) -> list[list[S
             for word, lemma in own.items()
             if conventions.get(word, lemma) != lemma
         }
-        changed.append([_changed(sentence, other) for sentence in treebank])
+        changed.append([_changed(s, other) for s in treebank] if other else list(treebank))
         conventions = own | conventions
     return changed
 

@@ -246,7 +246,7 @@ class Trainer:
             segmenter, run = load_segmenter_of_run(path)
             if run == self.fingerprint:
                 return segmenter
-        sentences = read_training(self.config.data.train)  # also those that were dropped
+        sentences = read_treebank(self.config.data.train, "train")  # also those that were dropped
         vectors = None
         if self.network.inputs.encoder is not None and self.parser.tokenizer is not None:
             encoder = self.network.inputs.encoder.encoder
