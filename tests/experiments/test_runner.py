@@ -120,6 +120,10 @@ def test_the_papers_plans_have_its_systems() -> None:
         (("training.epochs=2", "data.test=x"), "set has data.test; expected it in the grid's"),
         (("base =", "base ="), ""),
         (("seeds =", "variant = '../x'\nseeds ="), "'../x' cannot be the name of a variant"),
+        (
+            ("['span', 'arc']", "['split']\nvariant = 'sibling'"),
+            "would have the name of another structure, split-sibling",
+        ),
     ],
 )
 def test_mistakes_in_a_plan_are_named(plan: Path, change: tuple[str, str], message: str) -> None:

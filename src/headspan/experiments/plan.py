@@ -121,6 +121,12 @@ def _check(grid: Grid, where: str) -> None:
             raise HeadspanError(f"{where}: {treebank!r} cannot be the name of a treebank")
     if grid.variant and not _is_name(grid.variant):
         raise HeadspanError(f"{where}: {grid.variant!r} cannot be the name of a variant")
+    for structure in grid.structures:
+        if grid.variant and f"{structure}-{grid.variant}" in STRUCTURES:
+            raise HeadspanError(
+                f"{where}: {structure} with the variant {grid.variant!r} would have the name of "
+                f"another structure, {structure}-{grid.variant}; expected another variant"
+            )
     try:
         grid.files.format(data="", treebank="", part="")
     except (AttributeError, KeyError, IndexError, ValueError) as error:
