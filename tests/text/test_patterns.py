@@ -34,10 +34,32 @@ EVERY = one_of(tuple(PATTERNS))
         ("co-author, Non-stop, mid-1980s, over-the-top, UN-led", ["co-author", "Non-stop", "mid-1980s"]),
         ("What?! Well... $$$ -- ==> U.S..", ["?!", "...", "$$$", "--"]),
         ("Dr. Lee, No. 5, vs. them. No. Dr.", ["Dr.", "No.", "vs."]),
+        ("Jan. 5, in Jan. He has 90 sq. ft. at sq. Three", ["Jan.", "sq."]),
+        ("'No,' said Tom, and I didn't say 'it's the boys' 'cars', 'no!'", ["'", "'", "'", "'"]),
     ],
 )  # fmt: skip
 def test_matches(text: str, tokens: list[str]) -> None:
     assert [match[0] for match in EVERY.finditer(text)] == tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "inside"),
+    [
+        ('"Is it?" I asked him.', True),
+        ("“Is it?” said Dr. Lee.", True),
+        ("“Stop!” the old man shouted.", True),
+        ("“Stop!” the man whom we shouted", False),
+        ("“Stop!” my mother shouted.", True),
+        ("‘Well…’ Mary Ann replied", True),
+        ('"Is it?" He asked twice.', False),
+        ('"It is." I asked him.', False),
+        ('"Is it?" I had no idea.', False),
+        ('"Is it?" Nobody knew what she said.', False),
+    ],
+)
+def test_who_speaks_belongs_to_the_sentence(text: str, inside: bool) -> None:
+    names = [match.lastgroup for match in EVERY.finditer(text)]
+    assert ("speech" in names) == inside
 
 
 def test_a_treebank_can_disagree() -> None:

@@ -74,8 +74,11 @@ def test_voters_learn_what_is_certain_and_the_last_tagger_learns_from_them_all(
 ) -> None:
     seen: list[tuple[int, int, int]] = []
 
-    def record(_segmenter: Any, _tagger: Any, voters: Any, texts: learning._Texts, *_: Any) -> None:
+    def record(
+        _segmenter: Any, _tagger: Any, voters: Any, texts: learning._Texts, *_: Any
+    ) -> list[SegmenterEpoch]:
         seen.append((len(voters), len(texts.certain), len(texts.uncertain)))
+        return []
 
     monkeypatch.setattr(learning, "_train", record)
     silver = [
@@ -89,6 +92,9 @@ def test_voters_learn_what_is_certain_and_the_last_tagger_learns_from_them_all(
         voting = dataclasses.replace(settings, voters=voters)
         train_segmenter(train, dev, settings=voting, silver=silver)
         assert seen == expected
+    seen.clear()
+    train_segmenter(train, dev, settings=voting)
+    assert seen == [(0, 0, 0)], "without silver text, nobody votes"
 
 
 def test_what_voters_say_counts_half_and_alone_where_nothing_is_certain(
@@ -122,12 +128,15 @@ def test_what_voters_say_counts_half_and_alone_where_nothing_is_certain(
 
 
 def test_a_segmenter_with_voters_learns(settings: SegmenterSettings) -> None:
-    train, dev = made_up_treebank(200, 1), made_up_treebank(20, 2)
+    train, dev = made_up_treebank(100, 1), made_up_treebank(20, 2)
+    silver = made_up_treebank(100, 3)
     voting = dataclasses.replace(settings, epochs=6, voters=1)
     epochs: list[SegmenterEpoch] = []
-    segmenter = train_segmenter(train, dev, settings=voting, watch=epochs.append)
+    segmenter = train_segmenter(train, dev, settings=voting, watch=epochs.append, silver=silver)
     assert [epoch.epoch for epoch in epochs] == [1, 2, 3, 4, 5, 6] * 2
+    assert [epoch.tagger for epoch in epochs] == [1] * 6 + [2] * 6
+    assert all(epoch.taggers == 2 for epoch in epochs)
     assert score_segmenter(segmenter, dev)["tokens"].f1 > 90
-    again = train_segmenter(train, dev, settings=voting).finder.tagger.tensors()
+    again = train_segmenter(train, dev, settings=voting, silver=silver).finder.tagger.tensors()
     weights = segmenter.finder.tagger.tensors()
     assert all((weights[name] == again[name]).all() for name in weights)

@@ -144,7 +144,7 @@ class BoundaryFinder:
             never_ends[start : stop - 1] = True
             must_end[stop - 1] = True
             must_end[max(start - 1, 0)] |= start > 0
-            if match.lastgroup == WITHIN_SENTENCES:
+            if match.lastgroup in WITHIN_SENTENCES:
                 sentence_ends[start:stop] = False
         for match in _JOINT.finditer(window.text):
             sides = slice(match.start() - 1, match.start() + 1)

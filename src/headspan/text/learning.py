@@ -69,9 +69,9 @@ class SegmenterSettings:
     )
     """That of silver paragraphs whose ends are certain: they show where sentences end that have no
     marks."""
-    voters: int = 0
-    """Taggers that are trained first and differ by chance; that of the segmenter then learns from
-    the mean of their probabilities, too."""
+    voters: int = 3
+    """Taggers that are trained first if there is silver text, and differ by chance; that of the
+    segmenter then learns from the mean of their probabilities, too."""
 
     def __post_init__(self) -> None:
         for name, least in (
@@ -89,6 +89,9 @@ class SegmenterEpoch(NamedTuple):
     tokens: float
     words: float
     sentences: float
+    tagger: int = 1
+    """Which tagger learned: voters come first, and the segmenter's is the last."""
+    taggers: int = 1
 
     @property
     def mean_f1(self) -> float:
@@ -132,9 +135,9 @@ def train_segmenter(
     the segmenter knows something of words that the treebank seldom has. silver: sentences that
     another segmenter found; each epoch sees a share of the paragraphs whose ends are certain.
 
-    With `settings.voters`, so many taggers are trained first, with other weights to begin with and
-    in another order. The tagger of the segmenter then learns the mean of their probabilities, too,
-    and nothing else from the other silver paragraphs.
+    If there is silver text, `settings.voters` taggers are trained first, with other weights to
+    begin with and in another order. The tagger of the segmenter then learns the mean of their
+    probabilities, too, and nothing else from the other silver paragraphs.
     """
     settings = settings or SegmenterSettings()
     clean = list(passages(train))
@@ -158,20 +161,22 @@ def train_segmenter(
     patterns = agreed((passage.text, set(passage.ends)) for passage in clean)
     certain, uncertain = _by_certainty(silver)
     voters: list[BoundaryTagger] = []
+    taggers = 1 + (settings.voters if silver else 0)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        for left in reversed(range(settings.voters + 1)):
+        for number in range(1, taggers + 1):
             tagger = BoundaryTagger(
                 len(characters.vocabulary), len(units), settings.sizes, dropout=settings.dropout
             )
             _start_from(vectors, units, tagger.word.weight, frequent)
             finder = BoundaryFinder(tagger, characters, units, spaced, patterns)
             segmenter = Segmenter(finder, Multiwords.learn(train), settings.sizes)
-            if left:
-                _train(segmenter, tagger, (), _Texts(train, certain), dev, settings, draw, watch)
-                voters.append(tagger)
-        texts = _Texts(train, certain, uncertain if voters else ())
-        _train(segmenter, tagger, voters, texts, dev, settings, draw, watch)
+            learned_from = voters if number == taggers else []
+            texts = _Texts(train, certain, uncertain if learned_from else ())
+            for epoch in _train(segmenter, tagger, learned_from, texts, dev, settings, draw):
+                if watch:
+                    watch(epoch._replace(tagger=number, taggers=taggers))
+            voters.append(tagger)
     _set_threshold(segmenter, tagger, dev)
     return segmenter
 
@@ -184,13 +189,11 @@ def _train(
     dev: Sequence[Sentence],
     settings: SegmenterSettings,
     draw: random.Random,
-    watch: Callable[[SegmenterEpoch], None] | None,
-) -> None:
-    """Train the tagger of a segmenter; it has the weights of its best epoch on dev then."""
+) -> Iterator[SegmenterEpoch]:
+    """Train the tagger of a segmenter; it has the weights of its best epoch on dev in the end."""
     best, best_weights = -1.0, dict[str, Tensor]()
     for epoch in _epochs(segmenter, tagger, voters, texts, dev, settings, draw):
-        if watch:
-            watch(epoch)
+        yield epoch
         if epoch.mean_f1 > best:
             best = epoch.mean_f1
             best_weights = {name: t.clone() for name, t in tagger.state_dict().items()}

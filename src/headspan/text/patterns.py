@@ -20,6 +20,16 @@ _ENDINGS = (
 )
 _TITLES = "Mr|Mrs|Ms|Dr|Prof|Gen|Col|Lt|Sgt|Capt|Rev|Hon|Sen|Rep|Gov|Pres|Mme|Sr|Sra"
 _NUMBERED = "[Nn]os?|[Ff]igs?|Art|[Ss]ec|[Vv]ol|[Cc]h|pp?|para|Eq|approx|ca"
+_MONTHS = "Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec"
+_SAID = (
+    "said|says|asked|asks|replied|replies|answered|answers|cried|cries|shouted|shouts|whispered|"
+    "whispers|exclaimed|called|yelled|screamed|demanded|inquired|enquired|murmured|muttered|added|"
+    "repeated|thought|wondered|begged|gasped|laughed|sighed|snapped"
+)
+_SPEAKER = (
+    r"I|you|he|she|it|we|they|(?:the|my|her|his|our|their|an?)(?:\s\w+){1,2}|"
+    r"(?!(?:I|You|He|She|It|We|They|Then|There|And|But|So)\b)[A-Z][\w.]+(?:\s[A-Z]\w+)?"
+)
 _PREFIXES = (
     "anti bi bio co counter cross cyber de e ex extra infra inter intra macro mega meta micro mid "
     "mini mono multi neo non over post pre pro pseudo psycho re semi socio sub super trans tri "
@@ -70,15 +80,20 @@ PATTERNS = {
     r"|(?<![-=<>|+*])(?:-{2,}|={2,}|\*{2,})(?![-=<>|+*])",
     "with": r"(?<![\w/])[wWbB]/[oOcC]?(?=\s)",
     "abbreviation": rf"(?<![\w.])(?:(?:{_TITLES})\.(?=\s[^\W\d_])|(?:{_NUMBERED})\.(?=\s\d)"
-    r"|(?:vs?|incl|cf|e\.g|i\.e)\.(?=\s\S)|(?<=\bet\s)al\.(?=\s\S|[,;)]))",
+    rf"|(?:vs?|incl|cf|e\.g|i\.e)\.(?=\s\S)|(?:{_MONTHS})\.(?=\s\d)"
+    r"|(?:[Ss]q|[Cc]u)\.(?=\s(?:ft|feet|in|inch|yds?|mi|k?m|cm|mm)\b)|(?<=\bet\s)al\.(?=\s\S|[,;)]))",
+    "speech": rf"(?<=[?!…])[\"”’'](?=\s(?:(?:{_SPEAKER})\s)?(?:{_SAID})\b)",
     "mark": r"[()\[\]\"“”—§°]|(?<=[^\W\d_])[,;](?=[^\W\d_])|[$£€¥](?=\d)"
-    r"|(?<=\w)[<>=≤≥](?=[\d.])",
+    r"|(?<=\w)[<>=≤≥](?=[\d.])"
+    r"|(?<!\w)['‘](?=\w(?:[^'’\n]|(?<=\w)['’](?=\w)){1,300}[,.?!…]['’](?!['’\w]))"
+    r"|(?<=[,.?!…])['’](?!['’\w])",
 }
 """By name. Of matches that begin at the same place, the first pattern's is taken."""
 _MAY_BEGIN = r"(?!\s)(?:(?<![A-Za-z])|(?![A-Za-z]))(?:(?<=\d)|(?=[A-Za-z]*[^A-Za-z\s]|[xX]D))"
 """Where a match can begin: at a word with another character than letters. This saves time."""
-WITHIN_SENTENCES = "abbreviation"
-"""The pattern whose matches never end a sentence."""
+WITHIN_SENTENCES = "abbreviation", "speech"
+"""The patterns whose matches never end a sentence. That of speech is a closing quotation mark
+before who says it."""
 
 
 def one_of(names: Sequence[str]) -> re.Pattern[str]:
