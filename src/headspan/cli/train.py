@@ -272,9 +272,8 @@ class _Watch:
                 f"{event.seconds / 60:.1f} min"
             )
         else:
-            which = f" tagger {event.tagger} of {event.taggers}," if event.taggers > 1 else ""
             self._print(
-                f"segmenter,{which} epoch {event.epoch}: loss {event.loss:.4f}, dev F1 tokens "
+                f"segmenter, epoch {event.epoch}: loss {event.loss:.4f}, dev F1 tokens "
                 f"{event.tokens:.2f}, words {event.words:.2f}, sentences {event.sentences:.2f}"
             )
 

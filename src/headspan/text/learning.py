@@ -22,7 +22,6 @@ from headspan.text.boundaries import BoundaryFinder
 from headspan.text.boundary_tagger import BoundaryTagger, as_tensors
 from headspan.text.characters import Characters
 from headspan.text.encoded_text import (
-    CLASSES,
     END,
     MULTIWORD,
     CharacterBatch,
@@ -39,7 +38,6 @@ from headspan.vocabulary import UNKNOWN, Vocabulary
 
 _MOST_EPOCHS = 8  # times `epochs`
 _FINAL = {".", "?", "!"}
-_TRUTH = 0.5  # the weight of what is true beside what voters say
 _BIAS_SHIFTS = tuple(quarters / 4 for quarters in range(-4, 7))
 
 
@@ -67,16 +65,10 @@ class SegmenterSettings:
     silver_noise: Noise = field(
         default_factory=lambda: Noise(joined=0.3, lower_case=0.15, unpunctuated=0.3)
     )
-    """That of silver paragraphs whose ends are certain: they show where sentences end that have no
-    marks."""
-    voters: int = 3
-    """Taggers that are trained first if there is silver text, and differ by chance; that of the
-    segmenter then learns from the mean of their probabilities, too."""
+    """That of silver text, which shows where sentences end that have no marks."""
 
     def __post_init__(self) -> None:
-        for name, least in (
-            ("epochs", 1), ("window", 16), ("batch", 1), ("min_count", 1), ("voters", 0),
-        ):  # fmt: skip
+        for name, least in (("epochs", 1), ("window", 16), ("batch", 1), ("min_count", 1)):
             if getattr(self, name) < least:
                 raise HeadspanError(f"{name} is {getattr(self, name)}; expected {least} or more")
 
@@ -89,9 +81,6 @@ class SegmenterEpoch(NamedTuple):
     tokens: float
     words: float
     sentences: float
-    tagger: int = 1
-    """Which tagger learned: voters come first, and the segmenter's is the last."""
-    taggers: int = 1
 
     @property
     def mean_f1(self) -> float:
@@ -99,23 +88,11 @@ class SegmenterEpoch(NamedTuple):
         return (self.tokens + self.words + self.sentences) / 3
 
 
-class _Texts(NamedTuple):
-    """What a tagger learns from."""
-
-    treebank: Sequence[Sentence]
-    certain: Sequence[Sequence[Sentence]] = ()
-    """Silver paragraphs whose ends are certain."""
-    uncertain: Sequence[Sequence[Sentence]] = ()
-    """Silver paragraphs of which only the characters count; their ends are what voters say."""
-
-
 class _Example(NamedTuple):
     text: EncodedText
     classes: Tensor
     sentences: Tensor
     """Whether a sentence ends with each unit."""
-    certain: bool
-    """Whether these are true; otherwise only voters say where something ends."""
 
 
 def train_segmenter(
@@ -134,10 +111,6 @@ def train_segmenter(
     vectors: of words in lower case, of the size `sizes.words`, from an encoder, for instance; so
     the segmenter knows something of words that the treebank seldom has. silver: sentences that
     another segmenter found; each epoch sees a share of the paragraphs whose ends are certain.
-
-    If there is silver text, `settings.voters` taggers are trained first, with other weights to
-    begin with and in another order. The tagger of the segmenter then learns the mean of their
-    probabilities, too, and nothing else from the other silver paragraphs.
     """
     settings = settings or SegmenterSettings()
     clean = list(passages(train))
@@ -158,71 +131,41 @@ def train_segmenter(
     }
     units = Vocabulary([*units.names, *(word for word in vectors if word not in units)])
     spaced = sorted({pair for passage in clean for pair in _around_spaces(passage)})
-    patterns = agreed((passage.text, set(passage.ends)) for passage in clean)
-    certain, uncertain = _by_certainty(silver)
-    voters: list[BoundaryTagger] = []
-    taggers = 1 + (settings.voters if silver else 0)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        for number in range(1, taggers + 1):
-            tagger = BoundaryTagger(
-                len(characters.vocabulary), len(units), settings.sizes, dropout=settings.dropout
-            )
-            _start_from(vectors, units, tagger.word.weight, frequent)
-            finder = BoundaryFinder(tagger, characters, units, spaced, patterns)
-            segmenter = Segmenter(finder, Multiwords.learn(train), settings.sizes)
-            learned_from = voters if number == taggers else []
-            texts = _Texts(train, certain, uncertain if learned_from else ())
-            for epoch in _train(segmenter, tagger, learned_from, texts, dev, settings, draw):
-                if watch:
-                    watch(epoch._replace(tagger=number, taggers=taggers))
-            voters.append(tagger)
+        tagger = BoundaryTagger(
+            len(characters.vocabulary), len(units), settings.sizes, dropout=settings.dropout
+        )
+        _start_from(vectors, units, tagger.word.weight, frequent)
+        patterns = agreed((passage.text, set(passage.ends)) for passage in clean)
+        finder = BoundaryFinder(tagger, characters, units, spaced, patterns)
+        segmenter = Segmenter(finder, Multiwords.learn(train), settings.sizes)
+        best, best_weights = -1.0, dict[str, Tensor]()
+        certain = list(_certain(silver))
+        for epoch in _epochs(segmenter, tagger, train, certain, dev, settings, draw):
+            if watch:
+                watch(epoch)
+            if epoch.mean_f1 > best:
+                best = epoch.mean_f1
+                best_weights = {name: t.clone() for name, t in tagger.state_dict().items()}
+    tagger.load_state_dict(best_weights)
     _set_threshold(segmenter, tagger, dev)
     return segmenter
 
 
-def _train(
-    segmenter: Segmenter,
-    tagger: BoundaryTagger,
-    voters: Sequence[BoundaryTagger],
-    texts: _Texts,
-    dev: Sequence[Sentence],
-    settings: SegmenterSettings,
-    draw: random.Random,
-) -> Iterator[SegmenterEpoch]:
-    """Train the tagger of a segmenter; it has the weights of its best epoch on dev in the end."""
-    best, best_weights = -1.0, dict[str, Tensor]()
-    for epoch in _epochs(segmenter, tagger, voters, texts, dev, settings, draw):
-        yield epoch
-        if epoch.mean_f1 > best:
-            best = epoch.mean_f1
-            best_weights = {name: t.clone() for name, t in tagger.state_dict().items()}
-    tagger.load_state_dict(best_weights)
-    tagger.eval()
-
-
-def _by_certainty(
-    sentences: Iterable[Sentence],
-) -> tuple[list[list[Sentence]], list[list[Sentence]]]:
-    """The paragraphs all of whose sentences have clear ends, and the others."""
-    certain, uncertain = list[list[Sentence]](), list[list[Sentence]]()
-    for paragraph in _paragraphs(sentences):
-        (certain if all(map(_has_clear_ends, paragraph)) else uncertain).append(paragraph)
-    return certain, uncertain
-
-
-def _paragraphs(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
+def _certain(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
+    """The paragraphs all of whose sentences begin with a capital and end with a mark."""
     paragraph: list[Sentence] = []
     for sentence in chain(sentences, [None]):
         if paragraph and (sentence is None or begins_paragraph(sentence)):
-            yield paragraph
+            if all(_has_clear_ends(each) for each in paragraph):
+                yield paragraph
             paragraph = []
         if sentence is not None:
             paragraph.append(sentence)
 
 
 def _has_clear_ends(sentence: Sentence) -> bool:
-    """Whether it begins with a capital and ends with a mark."""
     return sentence.forms[0][0].isupper() and sentence.forms[-1] in _FINAL
 
 
@@ -269,15 +212,14 @@ def _with_any_tree(sentence: Sentence) -> Sentence:
 def _epochs(
     segmenter: Segmenter,
     tagger: BoundaryTagger,
-    voters: Sequence[BoundaryTagger],
-    texts: _Texts,
+    train: Sequence[Sentence],
+    silver: Sequence[Sequence[Sentence]],
     dev: Sequence[Sentence],
     settings: SegmenterSettings,
     draw: random.Random,
 ) -> Iterator[SegmenterEpoch]:
     finder = segmenter.finder
-    treebank, certain, uncertain = texts
-    windows = sum(-(-len(passage.text) // settings.window) for passage in passages(treebank))
+    windows = sum(-(-len(passage.text) // settings.window) for passage in passages(train))
     epochs = max(settings.epochs, settings.steps * settings.batch // windows)
     epochs = min(epochs, _MOST_EPOCHS * settings.epochs)
     table = tagger.word.weight
@@ -288,16 +230,14 @@ def _epochs(
     ]
     optimiser = torch.optim.AdamW(groups, lr=settings.learning_rate, fused=True)
     for epoch in range(epochs):
-        share = chain.from_iterable(certain[epoch::epochs])
-        other = chain.from_iterable(uncertain[epoch::epochs])
+        share = chain.from_iterable(silver[epoch::epochs])
+        text = chain(
+            passages(train, noise=settings.noise, draw=draw),
+            passages(share, noise=settings.silver_noise, draw=draw),
+        )
         examples = [
-            _example(piece, finder, certain=is_certain)
-            for text, noise, is_certain in (
-                (treebank, settings.noise, True),
-                (share, settings.silver_noise, True),
-                (other, settings.noise, False),
-            )
-            for passage in passages(text, noise=noise, draw=draw)
+            _example(piece, finder)
+            for passage in text
             for piece in _cut(passage, settings.window, draw)
         ]
         batches = _batches(examples, settings.batch, draw)
@@ -307,7 +247,7 @@ def _epochs(
             done = (epoch + step / len(batches)) / epochs
             for group in optimiser.param_groups:
                 group["lr"] = settings.learning_rate * min(1.0, 20 * done) * (1 - done)
-            loss = _loss(tagger, voters, batch, settings)
+            loss = _loss(tagger, batch, settings)
             optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(tagger.parameters(), 1.0)
@@ -321,10 +261,7 @@ def _epochs(
 
 
 def _loss(
-    tagger: BoundaryTagger,
-    voters: Sequence[BoundaryTagger],
-    examples: Sequence[_Example],
-    settings: SegmenterSettings,
+    tagger: BoundaryTagger, examples: Sequence[_Example], settings: SegmenterSettings
 ) -> Tensor:
     batch = as_tensors(padded([example.text for example in examples]))
     tokens, sentences = tagger(_masked(batch, settings))
@@ -335,27 +272,9 @@ def _loss(
         ends[row, : len(example.sentences)] = example.sentences
     is_unit = torch.arange(ends.shape[1]) < batch.units[:, None]
     visible = classes >= 0
-    of_tokens = nn.functional.one_hot(classes.clamp(min=0), CLASSES).to(tokens.dtype)
-    if voters:
-        weight = ends.new_zeros(len(ends), 1)
-        weight[: len(examples), 0] = _TRUTH * ends.new_tensor([e.certain for e in examples])
-        votes = [_votes(voter, batch) for voter in voters]
-        of_tokens = torch.lerp(_mean(tokens for tokens, _ in votes), of_tokens, weight[..., None])
-        ends = torch.lerp(_mean(sentences for _, sentences in votes), ends, weight)
-    return nn.functional.cross_entropy(
-        tokens[visible], of_tokens[visible]
-    ) + nn.functional.binary_cross_entropy_with_logits(sentences[is_unit], ends[is_unit])
-
-
-@torch.no_grad()
-def _votes(voter: BoundaryTagger, batch: CharacterBatch) -> tuple[Tensor, Tensor]:
-    """A tagger's probabilities of each character's classes and of a sentence end at each unit."""
-    tokens, sentences = voter(batch)
-    return tokens.softmax(-1), sentences.sigmoid()
-
-
-def _mean(votes: Iterable[Tensor]) -> Tensor:
-    return torch.stack(tuple(votes)).mean(0)
+    of_tokens = nn.functional.cross_entropy(tokens[visible], classes[visible])
+    of_sentences = nn.functional.binary_cross_entropy_with_logits(sentences[is_unit], ends[is_unit])
+    return of_tokens + of_sentences
 
 
 def _masked(batch: CharacterBatch, settings: SegmenterSettings) -> CharacterBatch:
@@ -370,15 +289,14 @@ def _with_unknown(numbers: Tensor, share: float) -> Tensor:
     return numbers.masked_fill((torch.rand(numbers.shape) < share) & numbers.ne(0), UNKNOWN)
 
 
-def _example(passage: Passage, finder: BoundaryFinder, *, certain: bool) -> _Example:
+def _example(passage: Passage, finder: BoundaryFinder) -> _Example:
     text = finder.encode(mark_line_ends(passage.text))
     classes = np.zeros(len(passage.text), np.int64)
     classes[passage.ends] = np.where(passage.multiword, MULTIWORD, END)
     classes[text.spaces] = -1
     sentences = np.zeros(len(passage.text), np.float32)
     sentences[passage.sentence_ends] = 1
-    ends = torch.from_numpy(sentences[text.last])
-    return _Example(text, torch.from_numpy(classes), ends, certain)
+    return _Example(text, torch.from_numpy(classes), torch.from_numpy(sentences[text.last]))
 
 
 def _cut(passage: Passage, longest: int, draw: random.Random) -> Iterator[Passage]:
