@@ -34,6 +34,7 @@ _ENDINGS = (5, 4, 3)  # characters, the longest of which a dictionary has words 
 _FEW = 3  # words with an ending that tell enough
 _USUAL = 0.1  # the least share of words with an ending for a change to be usual there
 _COMPARED = 300  # characters; of longer words, only the beginnings are compared
+_REPLACED = 3  # characters of a word that another word may replace, as *ils* is a form of *lui*
 _PROPER = "PROPN"
 _CERTAIN = 2  # occurrences of a proper noun for it to be entered
 _SHORT = 2  # characters of an abbreviated proper noun that may stand for too many things
@@ -243,13 +244,16 @@ class Lemmatizer:
         lemma = apply(script, form)
         if _digits(lemma) != _digits(form):
             return form or NO_LEMMA
-        edit = None if script.startswith(_WHOLE) else _read(script)
-        if edit is None or not edit.back:
-            return lemma
         if not self._lemmas:
             self._index()
         of_tag = self._lemmas.get(tag, frozenset())
         if lemma in of_tag:
+            return lemma
+        edit = None if script.startswith(_WHOLE) else _read(script)
+        if edit is None:
+            may_be = len(form) <= _REPLACED or form[0].lower() == lemma[0].lower()
+            return lemma if may_be and tag != _PROPER else form
+        if not edit.back:
             return lemma
         changes = self._changes(tag, form.lower())
         least = _USUAL * changes.total()

@@ -173,6 +173,8 @@ def _checksum(folder: Path, name: str) -> str:
 def new_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A folder to write a model into, which then replaces the old one, whole or not at all."""
     target = Path(path)
+    if os.path.lexists(target) and not target.is_dir():
+        raise HeadspanError(f"{target}: is a file; expected a folder")
     if target.is_dir() and any(target.iterdir()) and not (target / CONFIG).exists():
         raise HeadspanError(
             f"{target}: contains other files; expected a new folder, or a model to replace"

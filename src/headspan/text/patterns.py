@@ -19,16 +19,22 @@ _ENDINGS = (
     "mov|py|js|json|xml|ya?ml|toml|md|tex|sh|sql|log|conllu"
 )
 _TITLES = "Mr|Mrs|Ms|Dr|Prof|Gen|Col|Lt|Sgt|Capt|Rev|Hon|Sen|Rep|Gov|Pres|Mme|Sr|Sra"
-_NUMBERED = "[Nn]os?|[Ff]igs?|Art|[Ss]ec|[Vv]ol|[Cc]h|pp?|para|Eq|approx|ca"
+_NUMBERED = "[Nn]os?|[Ff]igs?|Art|[Ss]ec|[Vv]ol|[Cc]h|pp?|para|Eq|[Aa]pprox|[Cc]a"
 _MONTHS = "Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec"
+_AREAS = "ft|feet|foot|in|inch(?:es)?|y(?:ar)?ds?|mi(?:les?)?|k?m|cm|mm|met(?:er|re)s?"
 _SAID = (
     "said|says|asked|asks|replied|replies|answered|answers|cried|cries|shouted|shouts|whispered|"
-    "whispers|exclaimed|called|yelled|screamed|demanded|inquired|enquired|murmured|muttered|added|"
+    "whispers|exclaimed|yelled|screamed|demanded|inquired|enquired|murmured|muttered|added|"
     "repeated|thought|wondered|begged|gasped|laughed|sighed|snapped"
+)
+_NO_NAMES = (
+    "I|You|He|She|It|We|They|This|That|These|Those|Who|What|When|Where|Why|How|If|As|After|Before|"
+    "Then|There|And|But|So|No|Nobody|Everyone|Everybody|Someone|Somebody|People|All|Some|Most|Many|"
+    "Few|Both|Others?|My|Your|His|Her|Its|Our|Their|The|An?"
 )
 _SPEAKER = (
     r"I|you|he|she|it|we|they|(?:the|my|her|his|our|their|an?)(?:\s\w+){1,2}|"
-    r"(?!(?:I|You|He|She|It|We|They|Then|There|And|But|So)\b)[A-Z][\w.]+(?:\s[A-Z]\w+)?"
+    rf"(?!(?:{_NO_NAMES})\b)[A-Z][\w.]+(?:\s[A-Z]\w+)?"
 )
 _PREFIXES = (
     "anti bi bio co counter cross cyber de e ex extra infra inter intra macro mega meta micro mid "
@@ -37,6 +43,7 @@ _PREFIXES = (
 ).split()
 """Prefixes that English treebanks do not separate, though they separate the parts of compounds."""
 _PREFIX = "|".join(f"[{prefix[0].upper()}{prefix[0]}]{prefix[1:]}" for prefix in _PREFIXES)
+_CUT_UNITS = "oz|lbs?|in|ft|yds?|mins?|secs?|hrs?|tb?sps?|gal|qt|pt"
 _UNITS = (
     "[kcmµμn]?m|[km]?g|mcg|[µμ]g|ml|mL|dl|dL|lbs?|oz|ft|mph|[kKMGT]B|[kKMG]?Hz|[kKM]W|kWh|[kKM]|"
     "[aApP]\\.?[mM]|mins?|hrs?|secs?|ms|mM|[µμ]M"
@@ -75,18 +82,20 @@ PATTERNS = {
     r"|(?<![\w&])[A-Z]{1,3}&[A-Z]{1,2}(?![\w'’&])|(?<!\w)C(?:\+\+|#)(?![\w+#])",
     "prefix": rf"(?<![\w'’-])(?:(?:{_PREFIX})-(?!(?:and|the|to|or)\b)[^\W\d_]+|[Mm]id-\d+s?)"
     r"(?![\w'’-])",
-    "clipped": r"(?<!\w)['’](?:em|til|cause|bout|cuz)(?!\w)",
+    "clipped": r"(?<!\w)['’](?:em|til|cause|bout|cuz)(?!\w)|(?<!\w)['’]n['’](?!\w)"
+    r"|(?<![\w'’])['’]\d(?:0s|\d)(?![\w'’/-])",
     "run": r"(?<![A-Z]\.[A-Z])(?<!\betc)(?<!\bJr)(?<![\[.])\.{2,}|\${2,}|_{2,}|[!?]{2,}"
     r"|(?<![-=<>|+*])(?:-{2,}|={2,}|\*{2,})(?![-=<>|+*])",
     "with": r"(?<![\w/])[wWbB]/[oOcC]?(?=\s)",
-    "abbreviation": rf"(?<![\w.])(?:(?:{_TITLES})\.(?=\s[^\W\d_])|(?:{_NUMBERED})\.(?=\s\d)"
-    rf"|(?:vs?|incl|cf|e\.g|i\.e)\.(?=\s\S)|(?:{_MONTHS})\.(?=\s\d)"
-    r"|(?:[Ss]q|[Cc]u)\.(?=\s(?:ft|feet|in|inch|yds?|mi|k?m|cm|mm)\b)|(?<=\bet\s)al\.(?=\s\S|[,;)]))",
+    "abbreviation": rf"(?<![\w.])(?:(?:{_TITLES})\.(?=\s[^\W\d_])"
+    rf"|(?<![?!]\s)(?:{_NUMBERED})\.(?=\s\d)|(?:vs?|incl|cf|e\.g|i\.e)\.(?=\s\S)"
+    rf"|(?:{_MONTHS})\.(?=\s\d)|(?:[Ss]q|[Cc]u)\.(?=\s(?:{_AREAS})\b)"
+    rf"|(?<=\d\s)(?:{_CUT_UNITS})\.(?=\s[a-z])|(?<=\bet\s)al\.(?=\s[^A-Z\s]|[,;)]))",
     "speech": rf"(?<=[?!…])[\"”’'](?=\s(?:(?:{_SPEAKER})\s)?(?:{_SAID})\b)",
     "mark": r"[()\[\]\"“”—§°]|(?<=[^\W\d_])[,;](?=[^\W\d_])|[$£€¥](?=\d)"
     r"|(?<=\w)[<>=≤≥](?=[\d.])"
     r"|(?<!\w)['‘](?=\w(?:[^'’\n]|(?<=\w)['’](?=\w)){1,300}[,.?!…]['’](?!['’\w]))"
-    r"|(?<=[,.?!…])['’](?!['’\w])",
+    r"|(?<=[,.?!…])['’](?!['’\w])|(?<=n['’]t)[.,?!](?=[\"”'’])|(?<=\bet\s)al\.",
 }
 """By name. Of matches that begin at the same place, the first pattern's is taken."""
 _MAY_BEGIN = r"(?!\s)(?:(?<![A-Za-z])|(?![A-Za-z]))(?:(?<=\d)|(?=[A-Za-z]*[^A-Za-z\s]|[xX]D))"
