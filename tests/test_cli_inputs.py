@@ -65,7 +65,19 @@ def test_an_input_is_a_file_a_text_or_standard_input(
 
 
 @pytest.mark.parametrize(
-    "name", ["no.txt", "./missing", "no/where", "/no/where", "texts/*", "*.conllu", "x.conllu.gz"]
+    "name",
+    [
+        "no.txt",
+        "./missing",
+        "no/where",
+        "/no/where",
+        "texts/*",
+        "*.conllu",
+        "x.conllu.gz",
+        "missing.md",
+        "A.PDF",
+        "a.jsonl",
+    ],
 )
 def test_a_path_where_nothing_is_is_not_text(name: str) -> None:
     with pytest.raises(HeadspanError, match=f"{re.escape(name)}: there is no such file"):
@@ -88,6 +100,9 @@ def test_inputs_that_cannot_be_read_are_named_at_once(tmp_path: Path) -> None:
     (tmp_path / "picture").write_bytes(b"\x89PNG\0\0")
     with pytest.raises(HeadspanError, match="picture: is a binary file; expected text or CoNLL"):
         sentences(tmp_path / "picture")
+    (tmp_path / "notes").write_text("Hello", encoding="utf-16")
+    with pytest.raises(HeadspanError, match="notes: is text in UTF-16; expected UTF-8"):
+        sentences(tmp_path / "notes")
     (tmp_path / "bad.conllu").write_text("not a treebank\n", encoding="utf-8")
     with pytest.raises(HeadspanError, match=r"bad\.conllu:1: found 1 column"):
         sentences(tmp_path / "bad.conllu")

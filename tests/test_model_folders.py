@@ -307,6 +307,13 @@ def test_a_subword_that_the_encoder_does_not_know_is_an_error(folder: Path) -> N
         parser.parse_words(WORDS)
 
 
+def test_saving_never_replaces_a_file(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(HeadspanError, match=r"notes\.txt: is a file; expected a folder"):
+        Parser.load(folder).save(tmp_path / "notes.txt")
+    assert (tmp_path / "notes.txt").read_text(encoding="utf-8") == "mine"
+
+
 def test_links_out_of_the_folder_are_refused(folder: Path, tmp_path: Path) -> None:
     for name in UNCHECKED:
         kept = tmp_path / f"kept-{name}"

@@ -191,6 +191,7 @@ def test_conll_is_cut_between_sentences_and_keeps_its_documents(tmp_path: Path) 
             0,
         ),
         ("a.parquet", b"PAR1", "cannot be read", 0, 0),
+        ("a.png", b"\x89PNG\r\n\0\0", "is a binary file", 0, 0),
     ],
 )
 def test_input_that_cannot_be_read_is_recorded_and_the_rest_is_read(

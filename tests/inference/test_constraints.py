@@ -1,5 +1,7 @@
 """Constrained best trees equal filtering the enumeration."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -174,6 +176,23 @@ def test_no_constraints_change_nothing() -> None:
 def test_constraints_must_fit_the_sentence(wrong: Constraints) -> None:
     with pytest.raises(ConstraintError, match="4 words"):
         headed_span.best_tree(np.zeros((5, 5, 5)), constraints=wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("required_arcs", (1, 2), "expected tuples of 2 whole numbers"),
+        ("forbidden_arcs", [(1, 2, 3)], "expected tuples of 2 whole numbers"),
+        ("required_spans", [(1, 2)], "expected tuples of 3 whole numbers"),
+        ("brackets", ["ab"], "expected tuples of 2 whole numbers"),
+        ("leaves", [1.5], "expected whole numbers"),
+        ("leaves", 1, "expected whole numbers"),
+        ("root", "1", "expected whole numbers"),
+    ],
+)
+def test_constraints_are_numbers(name: str, value: Any, expected: str) -> None:
+    with pytest.raises(ConstraintError, match=f"{name} has .*; {expected}"):
+        Constraints(**{name: value})
 
 
 def test_one_set_of_constraints_a_sentence() -> None:

@@ -276,6 +276,12 @@ def test_constraints_hold_in_the_best_trees(parser: Parser, sentences: list[Sent
     ]
     with pytest.raises(HeadspanError, match="1 constraints for 2 sentences"):
         parser.parse(sentences[:2], constraints=[None])
+    with pytest.raises(HeadspanError, match="found Constraints; expected a list of them"):
+        parser.parse(sentences[:1], constraints=wanted)  # type: ignore[arg-type]
+    circle = Constraints(required_arcs=[(1, 2), (2, 1)])
+    words = " ".join(sentences[1].forms)[:20]
+    with pytest.raises(HeadspanError, match=f"no tree of '{words}.*satisfies its constraints"):
+        parser.parse(sentences[:2], constraints=[wanted, circle])
 
 
 def test_constrained_and_free_sentences_share_a_batch(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import re
@@ -21,7 +22,14 @@ from headspan.plumbing.files import UNREADABLE, input_name, open_input, unreadab
 _PEEKED = 1 << 16  # bytes at the start of a file that decide what it is
 _READ = 1 << 16  # characters of a text read at a time
 _CONLL_NAME = re.compile(r".*\.conll[ux]?(\.(gz|xz|bz2|zst))?", re.DOTALL)
-_FILE_NAME = re.compile(rf"\S*([/{re.escape(os.sep)}]\S*|\.(conll[ux]?|txt|gz|xz|bz2|zst))")
+_ENDINGS = (
+    "(conll[ux]?|txt|text|md|rst|log|tex|rtf|html?|xml|pdf|docx?|odt|csv|tsv|jsonl?|ndjson|parquet|"
+    "gz|xz|bz2|zst|zip)"
+)
+_FILE_NAME = re.compile(
+    rf"\S*([/{re.escape(os.sep)}]\S*|\.{_ENDINGS})",
+    re.IGNORECASE,
+)
 _SENT_ID = re.compile(r"# *sent_id *=.*", re.DOTALL)
 
 Segment = Callable[[Iterator[str]], Iterator[Sentence]]
@@ -152,6 +160,8 @@ def _start(stream: BinaryIO, name: str) -> bytes:
         start = cast(io.BufferedReader, stream).peek(_PEEKED)
     except UNREADABLE as error:
         raise unreadable(name, error) from error
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise HeadspanError(f"{input_name(name)}: is text in UTF-16; expected UTF-8")
     if b"\0" in start:
         raise HeadspanError(f"{input_name(name)}: is a binary file; expected text or CoNLL")
     return start

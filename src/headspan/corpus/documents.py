@@ -86,6 +86,8 @@ def _of_stream(
         yield from _json_lines(stream, file, max_size)
     elif looks_like_conll(start):
         yield from _conll(stream, file, plain)
+    elif b"\0" in start:
+        yield SkippedInput("is a binary file; expected text, CoNLL, JSON lines or Parquet", file)
     else:
         yield from _text(stream, file, max_size)
 

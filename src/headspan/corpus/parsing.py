@@ -10,6 +10,7 @@ from headspan.conllu import ConlluError, Layout, Sentence
 from headspan.conllu.blocks import Block, BlockParser
 from headspan.conllu.places import token_range
 from headspan.corpus.chunks import Chunk, ConllPart, Part, SkippedInput, TextPart, WordsPart
+from headspan.model.parse_input import check_reading
 from headspan.model.parse_result import Parse
 from headspan.plumbing import limits
 from headspan.plumbing.errors import HeadspanError
@@ -32,6 +33,9 @@ class CorpusOptions:
     retag: bool = False
     int8: bool | None = None
     """As for `Parser.load`."""
+
+    def __post_init__(self) -> None:
+        check_reading(lines=self.lines, pretokenized=self.pretokenized)
 
 
 @dataclass(slots=True)

@@ -6,16 +6,23 @@ of those. So constrained inference is inference with some scores at -inf, and ex
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from operator import index
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headspan.inference.failures import ConstraintError
+from headspan.plumbing.errors import shown
 
 Arc = tuple[int, int]
 Bracket = tuple[int, int]
 HeadedSpan = tuple[int, int, int]
+_SIZES = {
+    "required_arcs": 2, "forbidden_arcs": 2, "required_spans": 3, "forbidden_spans": 3,
+    "root": 1, "leaves": 1, "brackets": 2,
+}  # fmt: skip
+"""How many numbers each element of a constraint has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +48,11 @@ class Constraints:
     def __post_init__(self) -> None:
         for field in fields(self):
             if field.name != "root":
-                object.__setattr__(self, field.name, tuple(getattr(self, field.name)))
+                given = getattr(self, field.name)
+                object.__setattr__(self, field.name, _whole_numbers(field.name, given))
+        if self.root is not None:
+            [root] = _whole_numbers("root", [self.root])
+            object.__setattr__(self, "root", root)
 
     @property
     def need_spans(self) -> bool:
@@ -123,6 +134,21 @@ class Constraints:
         for i, j in self.brackets:
             if not 0 <= i < j <= n:
                 raise ConstraintError(f"there is no bracket ({i}, {j}) in a sentence of {n} words")
+
+
+def _whole_numbers(name: str, values: Iterable[Any]) -> tuple[Any, ...]:
+    """The values of a constraint as a tuple; raises ConstraintError if they are of another kind."""
+    size = _SIZES[name]
+    try:
+        if size == 1:
+            return tuple(map(index, values))
+        found = tuple(tuple(map(index, value)) for value in values)
+    except TypeError:
+        found = ((),)
+    if any(len(value) != size for value in found):
+        what = "whole numbers" if size == 1 else f"tuples of {size} whole numbers"
+        raise ConstraintError(f"{name} has {shown(values)}; expected {what}")
+    return found
 
 
 def read_constraints(

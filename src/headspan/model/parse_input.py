@@ -27,6 +27,15 @@ def lines_of(pieces: Iterable[str]) -> Iterator[str]:
         yield "".join(rest)
 
 
+def check_reading(**asked: bool) -> None:
+    """Raise HeadspanError if a text is to be read in several ways; they are given by name."""
+    names = [name for name, is_asked in asked.items() if is_asked]
+    if len(names) > 1:
+        raise HeadspanError(
+            f"{' and '.join(names)} contradict each other; expected one of them at most"
+        )
+
+
 def check_constraints(constraints: Constraints | None) -> None:
     """Raise HeadspanError if these are not constraints for one sentence."""
     if not (constraints is None or isinstance(constraints, Constraints)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -14,7 +15,7 @@ import numpy as np
 
 from headspan.config import Config
 from headspan.conllu import Sentence
-from headspan.inference import Constraints
+from headspan.inference import Constraints, NoTreeError
 from headspan.model.batching import batches
 from headspan.model.document import Document
 from headspan.model.folder import find_model
@@ -23,6 +24,7 @@ from headspan.model.numbering import prepare
 from headspan.model.parse_input import (
     as_sentence,
     check_constraints,
+    check_reading,
     checked_words,
     kind_of,
     lines_of,
@@ -34,7 +36,7 @@ from headspan.model.saving import EngineName, load_parser, save_parser, with_tor
 from headspan.model.scored_sentence import ScoredSentence
 from headspan.model.vocabularies import Vocabularies
 from headspan.plumbing import limits
-from headspan.plumbing.errors import HeadspanError, naming, warn
+from headspan.plumbing.errors import HeadspanError, naming, shown, warn
 from headspan.plumbing.limits import check_parsed
 from headspan.plumbing.memory import give_back
 from headspan.plumbing.stages import stage
@@ -277,8 +279,7 @@ class Parser:
         sentence. wrapped: line ends mean nothing, only blank lines do. pretokenized: each line is a
         sentence with spaces between its words; a model without a segmenter assumes this.
         """
-        if lines and wrapped:
-            raise HeadspanError("lines and wrapped contradict each other; expected one of them")
+        check_reading(lines=lines, wrapped=wrapped, pretokenized=pretokenized)
         if not pretokenized and self.segmenter is None:
             self._warn_once(
                 "segmenter",
@@ -324,6 +325,8 @@ class Parser:
             )
         if isinstance(sentences, bytes) or not isinstance(sentences, Iterable):
             raise HeadspanError(f"found {kind_of(sentences)}; expected a list of sentences")
+        if isinstance(constraints, Constraints):
+            raise HeadspanError("found Constraints; expected a list of them, one per sentence")
         for constraint in constraints or ():
             check_constraints(constraint)
         if constraints is not None and len(constraints) != len(sentences):
@@ -433,15 +436,20 @@ class Parser:
         sentences, constraints = [s for s, _ in batch], [c for _, c in batch]
         with stage("prepare"):
             inputs = prepare(sentences, self.vocabularies, self.tokenizer)
-        output = self.network.parse(
-            inputs,
-            DecodingOptions(
-                constraints=constraints if any(constraints) else None,
-                confidence=options.confidence,
-                temperatures=self.temperatures,
-                k=options.k,
-            ),
+        decoding = DecodingOptions(
+            constraints=constraints if any(constraints) else None,
+            confidence=options.confidence,
+            temperatures=self.temperatures,
+            k=options.k,
         )
+        try:
+            output = self.network.parse(inputs, decoding)
+        except NoTreeError as error:
+            if len(batch) > 1:
+                for one in batch:
+                    deque(self._parse([one], options), maxlen=0)  # raises for the one to blame
+            words = shown(" ".join(sentences[0].forms))
+            raise NoTreeError(f"no tree of {words} satisfies its constraints") from error
         for b, (sentence, constraint) in enumerate(batch):
             tagged = self._tagged(sentence, output, b, retag=options.retag)
             yield self._result(tagged, output, b, as_it_is=constraint is not None)
