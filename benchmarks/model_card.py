@@ -22,7 +22,7 @@ import torch
 
 from headspan import Parser, __version__, conllu
 from headspan.conllu import Sentence
-from headspan.model.folder import CARD, WEIGHTS, find_model
+from headspan.model.folder import CARD, find_model
 from headspan.model.throughput import measure
 from headspan.plumbing.files import open_output
 from headspan.runtime import int8
@@ -266,7 +266,7 @@ def main() -> None:
         if chosen.log:
             lines = needed(chosen.log).read_text(encoding="utf-8").splitlines()
             history = [json.loads(line) for line in lines]
-        size = (folder / WEIGHTS).stat().st_size
+        size = sum(file.stat().st_size for file in folder.iterdir())
         text = card(folder.name, parser, size, results, history)
         with open_output(folder / CARD, overwrite=True) as stream:
             stream.write(text.encode())

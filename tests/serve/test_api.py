@@ -334,7 +334,7 @@ def test_health_models_and_openapi_describe_the_service(client: TestClient, pars
     assert health == {"status": "ok", "version": __version__, "model": "tiny", "waiting": 0}
     (model,) = client.get("/models").json()["models"]
     assert model["segments"]
-    assert model["relations"] == list(parser.vocabularies.labels.names)
+    assert model["relations"] == list(parser.vocabularies.relations)
     assert client.get("/models").json()["limits"]["words"] == Limits().words
     described = client.get("/openapi.json").json()
     assert set(described["paths"]) == {"/parse", "/health", "/models"}

@@ -29,7 +29,6 @@ from headspan.model.parse_result import Tree
 from headspan.model.parser import Parser
 from headspan.plumbing.errors import HeadspanError
 from headspan.plumbing.files import open_output
-from headspan.pseudoprojective import relation
 
 _EVERYTHING = Filters()
 
@@ -120,7 +119,7 @@ class Session:
         self.lists = Lists(entry.sentence for entry in self._entries)
         self.lists.offer("upos", UPOS)
         vocabularies = assistant.parser.vocabularies
-        self.lists.offer("deprels", map(relation, vocabularies.labels.names))
+        self.lists.offer("deprels", vocabularies.relations)
         for column in {"xpos", "feats"} & set(vocabularies.tags):
             self.lists.offer(column, vocabularies.tags[column].names)
 

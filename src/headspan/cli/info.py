@@ -125,6 +125,6 @@ def _model(folder: str) -> dict[str, Any]:
         "non-projective trees": parser.config.data.nonprojective,
         "temperatures of confidences": f"{parser.temperatures.trees} for heads, "
         f"{parser.temperatures.relations} for relations",
-        "relations": len(parser.vocabularies.labels.names),
+        "relations": len(parser.vocabularies.relations),
         "parameters": parser.network.parameters_count,
     }

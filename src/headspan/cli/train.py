@@ -95,6 +95,8 @@ def train(
 
     folders = [*(ud or ()), *(name for name in files if ud and Path(name).is_dir())]
     configs = [name for name in files if name not in folders]
+    if output.exists() and not output.is_dir():
+        raise HeadspanError(f"{output}: is a file; expected a folder")
     treebanks, settings = _settings(configs, folders, overrides, encoder, output)
     if (output / CHECKPOINT).exists() and not resume:
         raise HeadspanError(f"{output}: has a checkpoint already; use --resume, or another folder")
@@ -217,10 +219,14 @@ def _say_what_comes(trainer: Trainer) -> None:
     lines.append(
         f"model: {model.structure}, {model.loss}{decoder}; "
         f"{parameters / 1e6:.1f} million parameters, "
-        f"{len(trainer.parser.vocabularies.labels.names)} relations"
+        f"{len(trainer.parser.vocabularies.relations)} relations"
     )
     lines.append(f"segmenter: {'trained first' if trainer.config.data.segment else 'none'}")
-    lines.append(f"about {trainer.steps(0):,} steps per epoch, {t.epochs} epochs")
+    steps, epochs = trainer.steps(0), t.epochs
+    lines.append(
+        f"about {steps:,} step{'' if steps == 1 else 's'} per epoch, "
+        f"{epochs} epoch{'' if epochs == 1 else 's'}"
+    )
     seconds, memory = estimate(trainer)
     left = max(t.epochs - trainer.state.epoch, 0)
     lines.append(

@@ -80,6 +80,11 @@ class Vocabularies:
             columns[LEMMAS] = self.lemmatizer.lemmas(sentence.forms, upos, columns[LEMMAS])
         return columns
 
+    @property
+    def relations(self) -> tuple[str, ...]:
+        """The relations of trees; labels can encode crossing arcs besides."""
+        return tuple(dict.fromkeys(map(relation, self.labels.names)))
+
     def sizes(self) -> VocabularySizes:
         """The numbers that a network is built from."""
         return VocabularySizes(

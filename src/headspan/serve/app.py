@@ -219,7 +219,7 @@ def _described(name: str, parser: Parser) -> schemas.ModelInfo:
         segments=parser.segmenter is not None,
         predicts=list(parser.vocabularies.tags),
         reads=list(model.embeddings.columns),
-        relations=list(parser.vocabularies.labels.names),
+        relations=list(parser.vocabularies.relations),
     )
 
 
