@@ -28,8 +28,7 @@ pytest: .venv/test-installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 # Train the embedded English models again and install them in the package: a large parser, its trees
-# for text of many kinds, which the embedded model divides into sentences and words, and from these
-# trees and the treebanks the small models. This takes hours on two
+# for text of many kinds, and from these and the treebanks the small ones. This takes hours on two
 # cores, and resumes after an interruption. The encoder of the large one has to be in
 # all-mpnet-base-v2; docs/experiments.md says how to get it.
 TEXT := $(if $(HEADSPAN_SHARED),$(HEADSPAN_SHARED),../shared)/text/en
@@ -37,7 +36,7 @@ MODELS := en en-fast
 model: .venv/test-installed
 	$(PIP) --editable '.[train]'
 	$(BIN)/headspan train configs/en-teacher.toml -o runs/teacher --resume
-	$(BIN)/python tools/sample_text.py $(TEXT) -o runs/text --words 80000 --segmenter en
+	$(BIN)/python tools/sample_text.py $(TEXT) -o runs/text --words 50000
 	$(BIN)/headspan corpus runs/text -o runs/silver --model runs/teacher/model --confidence --int8
 	for name in $(MODELS); do \
 	  $(BIN)/headspan train configs/$$name.toml -o runs/$$name --resume && \

@@ -194,7 +194,7 @@ Seed {t.seed}, {t.epochs} epochs, headspan {__version__}, torch {torch.__version
 
 ## Scores
 
-UD English EWT 2.16, test, scored once, as in the CoNLL 2018 evaluation (`udtools`), by
+UD English EWT 2.16, test, as in the CoNLL 2018 evaluation (`udtools`), by
 `python benchmarks/model_card.py`; and the dev part of the same documents of GUM, which was also
 used to choose the epoch. From the treebank's own words:
 
