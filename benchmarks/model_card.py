@@ -217,8 +217,9 @@ relations, {errors["heads"]:.2%} for heads; temperatures {parser.temperatures.tr
   speech, old spelling or learners' English; expect lower scores there.
 - The encoder is lower-cased and small; a word's case is known from its characters alone.
 - Sentence ends are the weakest part of segmentation, above all in headings, lists and text without
-  punctuation. A quotation that ends in ? or ! may be cut from what follows it. If you know the
-  sentences, give them (`--lines`, `--pretokenized`, CoNLL-U).
+  punctuation. Two quotations in a row may be joined, and so may one that ends in ? or ! and a next
+  sentence that begins like its speaker. If you know the sentences, give them (`--lines`,
+  `--pretokenized`, CoNLL-U).
 - Non-projective arcs are restored from projective trees and are right less often than others.
 - Confidences are about heads and relations, not about segmentation or tags, and are calibrated on
   text like the treebank's.

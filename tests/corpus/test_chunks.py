@@ -191,6 +191,7 @@ def test_conll_is_cut_between_sentences_and_keeps_its_documents(tmp_path: Path) 
             0,
         ),
         ("a.parquet", b"PAR1", "cannot be read", 0, 0),
+        ("a.txt", "Hello.".encode("utf-16"), "is text in UTF-16", 0, 0),
         ("a.png", b"\x89PNG\r\n\0\0", "is a binary file", 0, 0),
     ],
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import io
 import os
 import re
@@ -17,7 +16,7 @@ from typing import BinaryIO, cast
 from headspan import conllu
 from headspan.conllu import Sentence, looks_like_conll
 from headspan.plumbing.errors import HeadspanError, named
-from headspan.plumbing.files import UNREADABLE, input_name, open_input, unreadable
+from headspan.plumbing.files import UNREADABLE, input_name, not_text, open_input, unreadable
 
 _PEEKED = 1 << 16  # bytes at the start of a file that decide what it is
 _READ = 1 << 16  # characters of a text read at a time
@@ -27,7 +26,7 @@ _ENDINGS = (
     "gz|xz|bz2|zst|zip)"
 )
 _FILE_NAME = re.compile(
-    rf"\S*([/{re.escape(os.sep)}]\S*|\.{_ENDINGS})",
+    rf"[^\s/]*([/{re.escape(os.sep)}]\S*|\.{_ENDINGS})",
     re.IGNORECASE,
 )
 _SENT_ID = re.compile(r"# *sent_id *=.*", re.DOTALL)
@@ -160,10 +159,8 @@ def _start(stream: BinaryIO, name: str) -> bytes:
         start = cast(io.BufferedReader, stream).peek(_PEEKED)
     except UNREADABLE as error:
         raise unreadable(name, error) from error
-    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise HeadspanError(f"{input_name(name)}: is text in UTF-16; expected UTF-8")
-    if b"\0" in start:
-        raise HeadspanError(f"{input_name(name)}: is a binary file; expected text or CoNLL")
+    if why := not_text(start):
+        raise HeadspanError(f"{input_name(name)}: {why}")
     return start
 
 

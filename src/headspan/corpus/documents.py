@@ -15,7 +15,14 @@ from headspan.conllu import ConlluError, looks_like_conll
 from headspan.conllu.blocks import Block, BlockParser
 from headspan.corpus.chunks import ConllPart, Part, SkippedInput, WordsPart
 from headspan.corpus.cutting import Cutter
-from headspan.plumbing.files import UNREADABLE, decompressed, input_name, open_input, reason
+from headspan.plumbing.files import (
+    UNREADABLE,
+    decompressed,
+    input_name,
+    not_text,
+    open_input,
+    reason,
+)
 from headspan.text.assembly import writable
 
 _PEEKED = _PIECE = 1 << 16
@@ -86,8 +93,8 @@ def _of_stream(
         yield from _json_lines(stream, file, max_size)
     elif looks_like_conll(start):
         yield from _conll(stream, file, plain)
-    elif b"\0" in start:
-        yield SkippedInput("is a binary file; expected text, CoNLL, JSON lines or Parquet", file)
+    elif why := not_text(start):
+        yield SkippedInput(why, file)
     else:
         yield from _text(stream, file, max_size)
 

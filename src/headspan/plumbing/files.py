@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import ctypes
 import gzip
 import io
@@ -23,10 +24,28 @@ from headspan.plumbing.extras import needed_for
 
 _MARKS = _GZIP, _XZ, _BZIP2, _ZSTD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"BZh", b"\x28\xb5\x2f\xfd"
 
+_FEW_NULS = 100  # a text has fewer than one NUL per so many bytes
 PathLike: TypeAlias = str | os.PathLike[str]
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError)
 """The errors that reading a file, plain or compressed, may raise."""
+
+
+def not_text(start: bytes) -> str | None:
+    """Why a file that begins with these bytes is no text; None if it may be.
+
+    A text has few NULs, or none.
+    """
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "is text in UTF-16; expected UTF-8"
+    nuls = start.count(0)
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)
+    except UnicodeDecodeError:
+        is_binary = nuls > 0
+    else:
+        is_binary = nuls > len(start) / _FEW_NULS
+    return "is a binary file; expected text or CoNLL" if is_binary else None
 
 
 def open_input(path: PathLike, opened: ExitStack) -> BinaryIO:

@@ -19,9 +19,9 @@ _ENDINGS = (
     "mov|py|js|json|xml|ya?ml|toml|md|tex|sh|sql|log|conllu"
 )
 _TITLES = "Mr|Mrs|Ms|Dr|Prof|Gen|Col|Lt|Sgt|Capt|Rev|Hon|Sen|Rep|Gov|Pres|Mme|Sr|Sra"
-_NUMBERED = "[Nn]os?|[Ff]igs?|Art|[Ss]ec|[Vv]ol|[Cc]h|pp?|para|Eq|[Aa]pprox|[Cc]a"
+_NUMBERED = "[Ff]igs?|Art|[Ss]ec|[Vv]ol|[Cc]h|pp?|para|Eq|[Aa]pprox|[Cc]a"
 _MONTHS = "Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec"
-_AREAS = "ft|feet|foot|in|inch(?:es)?|y(?:ar)?ds?|mi(?:les?)?|k?m|cm|mm|met(?:er|re)s?"
+_AREAS = "ft|feet|foot|in(?=\\.)|inch(?:es)?|y(?:ar)?ds?|mi(?:les?)?|k?m|cm|mm|met(?:er|re)s?"
 _SAID = (
     "said|says|asked|asks|replied|replies|answered|answers|cried|cries|shouted|shouts|whispered|"
     "whispers|exclaimed|yelled|screamed|demanded|inquired|enquired|murmured|muttered|added|"
@@ -30,7 +30,9 @@ _SAID = (
 _NO_NAMES = (
     "I|You|He|She|It|We|They|This|That|These|Those|Who|What|When|Where|Why|How|If|As|After|Before|"
     "Then|There|And|But|So|No|Nobody|Everyone|Everybody|Someone|Somebody|People|All|Some|Most|Many|"
-    "Few|Both|Others?|My|Your|His|Her|Its|Our|Their|The|An?"
+    "Few|Both|Others?|My|Your|His|Her|Its|Our|Their|The|An?|Nothing|Something|Everything|Anything|"
+    "Anyone|Anybody|One|None|Another|Each|Several|Police|Officials|Authorities|Witnesses|Critics|"
+    "Experts|Analysts|Residents|Reports|Yesterday|Later|Now|Yes|Even|Not"
 )
 _SPEAKER = (
     r"I|you|he|she|it|we|they|(?:the|my|her|his|our|their|an?)(?:\s\w+){1,2}|"
@@ -43,7 +45,7 @@ _PREFIXES = (
 ).split()
 """Prefixes that English treebanks do not separate, though they separate the parts of compounds."""
 _PREFIX = "|".join(f"[{prefix[0].upper()}{prefix[0]}]{prefix[1:]}" for prefix in _PREFIXES)
-_CUT_UNITS = "oz|lbs?|in|ft|yds?|mins?|secs?|hrs?|tb?sps?|gal|qt|pt"
+_CUT_UNITS = "oz|lbs?|ft|yds?|mins?|secs?|hrs?|tb?sps?|gal|qt|pt"
 _UNITS = (
     "[kcmµμn]?m|[km]?g|mcg|[µμ]g|ml|mL|dl|dL|lbs?|oz|ft|mph|[kKMGT]B|[kKMG]?Hz|[kKM]W|kWh|[kKM]|"
     "[aApP]\\.?[mM]|mins?|hrs?|secs?|ms|mM|[µμ]M"
@@ -68,7 +70,7 @@ PATTERNS = {
     "mention": r"(?<![\w@.])@\w+",
     "emoji": f"{_EMOJI}(?:\u200d{_EMOJI})*",
     "emoticon": r"(?<![\w:;=])(?:>?[:;=][-o^'*]?[()\[\]{}DPpSsOo/\\|*3><]+"
-    r"|[()\[\]]+[-o^'*]?[:;=](?![\w-])|<3+|\^[_.-]?\^|[xX]D+|[oO]_+[oO]|¯\\_\(ツ\)_/¯)(?![\w/])",
+    r"|(?<![()\[\]])[()\[\]]+[-o^'*]?[:;=](?![\w-])|<3+|\^[_.-]?\^|[xX]D+|[oO]_+[oO]|¯\\_\(ツ\)_/¯)(?![\w/])",
     "time": r"(?<![\w:])\d{1,2}:\d{2}(?::\d{2})?(?![\w:])",
     "version": r"(?<![\w.])[vV]?\d+(?:\.\d+){2,}(?![\w])",
     "phone": r"(?<![\w.-])(?:\+\d{1,3}[.-])?(?:\d{2,4}[.-]){1,3}\d{3,4}[.-]\d{3,4}(?![\w-])",
@@ -83,15 +85,17 @@ PATTERNS = {
     "prefix": rf"(?<![\w'’-])(?:(?:{_PREFIX})-(?!(?:and|the|to|or)\b)[^\W\d_]+|[Mm]id-\d+s?)"
     r"(?![\w'’-])",
     "clipped": r"(?<!\w)['’](?:em|til|cause|bout|cuz)(?!\w)|(?<!\w)['’]n['’](?!\w)"
-    r"|(?<![\w'’])['’]\d(?:0s|\d)(?![\w'’/-])",
+    r"|(?<![\w'’])(?<!\d\s)['’]\d(?:0s|\d(?![^'’\n]{1,300}[,.?!…]['’](?!['’\w])))"
+    r"(?![\w'’/%°-]|[.,:]\d)",
     "run": r"(?<![A-Z]\.[A-Z])(?<!\betc)(?<!\bJr)(?<![\[.])\.{2,}|\${2,}|_{2,}|[!?]{2,}"
     r"|(?<![-=<>|+*])(?:-{2,}|={2,}|\*{2,})(?![-=<>|+*])",
     "with": r"(?<![\w/])[wWbB]/[oOcC]?(?=\s)",
     "abbreviation": rf"(?<![\w.])(?:(?:{_TITLES})\.(?=\s[^\W\d_])"
-    rf"|(?<![?!]\s)(?:{_NUMBERED})\.(?=\s\d)|(?:vs?|incl|cf|e\.g|i\.e)\.(?=\s\S)"
+    rf"|(?:(?<![?!]\s)[Nn]os?|{_NUMBERED})\.(?=\s\d)|(?:vs?|incl|cf|e\.g|i\.e)\.(?=\s\S)"
     rf"|(?:{_MONTHS})\.(?=\s\d)|(?:[Ss]q|[Cc]u)\.(?=\s(?:{_AREAS})\b)"
     rf"|(?<=\d\s)(?:{_CUT_UNITS})\.(?=\s[a-z])|(?<=\bet\s)al\.(?=\s[^A-Z\s]|[,;)]))",
-    "speech": rf"(?<=[?!…])[\"”’'](?=\s(?:(?:{_SPEAKER})\s)?(?:{_SAID})\b)",
+    "speech": rf"(?<=[?!…])[\"”’'](?=\s(?:(?:{_SPEAKER})\s)?(?:{_SAID})\b"
+    r"(?!\s(?:that|so|nothing|no)\b))",
     "mark": r"[()\[\]\"“”—§°]|(?<=[^\W\d_])[,;](?=[^\W\d_])|[$£€¥](?=\d)"
     r"|(?<=\w)[<>=≤≥](?=[\d.])"
     r"|(?<!\w)['‘](?=\w(?:[^'’\n]|(?<=\w)['’](?=\w)){1,300}[,.?!…]['’](?!['’\w]))"
