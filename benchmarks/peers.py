@@ -144,20 +144,25 @@ def draw(figures: dict[str, Figure], path: Path) -> None:
     """LAS against speed."""
     plot = pyplot()
     figure, axes = plot.subplots(figsize=(7, 4.5), layout="constrained")
+    axes.margins(y=0.25)
     for name, of in figures.items():
         if of.las is not None:
-            ours = name.startswith("headspan")
-            axes.scatter(of.words_per_second, of.las, color="C0" if ours else "C1", zorder=3)
-            axes.annotate(name, (of.words_per_second, of.las), xytext=(6, 5),
-                          textcoords="offset points", fontsize=8)  # fmt: skip
-        else:
+            color = "C0" if name.startswith("headspan") else "C1"
+            axes.scatter(of.words_per_second, of.las, color=color, zorder=3)
+            axes.annotate(
+                name.removeprefix("headspan "), (of.words_per_second, of.las),
+                xytext=(0, 7), textcoords="offset points", ha="center", fontsize=9,
+            )  # fmt: skip
+    for name, of in figures.items():
+        if of.las is None:
             axes.axvline(of.words_per_second, color="0.7", linestyle=":")
-            axes.text(of.words_per_second, axes.get_ylim()[0], f" {name}", fontsize=8, rotation=90,
-                      va="bottom", ha="right", color="0.4")  # fmt: skip
-    axes.set_xscale("log")
+            axes.text(of.words_per_second, sum(axes.get_ylim()) / 2, f"{name} ", fontsize=8,
+                      rotation=90, va="center", ha="right", color="0.4")  # fmt: skip
+    axes.set_xlim(0, 1.15 * max(of.words_per_second for of in figures.values()))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_xlabel("words per second of CPU time, one thread")
     axes.set_ylabel("LAS, from words")
-    axes.grid(alpha=0.3, which="both")
+    axes.grid(alpha=0.3)
     save_figure(figure, path)
 
 
