@@ -218,7 +218,7 @@ LEXICON = {
         ("staged", "ADJ", "l0-2+0:", "stag"),  # nothing is known about adjectives
         ("sang", "VERB", "l0-3+0:ing", "sing"),  # nor about this ending
         ("be", "VERB", "=am", "am"),
-        ("y'all", "DET", "=will", "y'all"),  # another word, which is no known determiner
+        ("y'all", "DET", "=will", "y'all"),  # another word, and not a known determiner
         ("bats", "NOUN", "=bacon", "bacon"),  # it begins alike
         ("'ll", "AUX", "=will", "will"),  # a short form may be of any word
         ("'Ll", "PROPN", "=will", "'Ll"),  # but not a name

@@ -239,22 +239,23 @@ class Lemmatizer:
         A script that replaces the end of the word should make a lemma that is known, with this tag
         or else with another. If neither it nor a change that is usual for the ending does, it
         should be one that words with this ending have. *Staged* becomes *stage*, not *stag*.
-        Digits are never changed.
+        A script that replaces the whole word should make a lemma that is known with this tag or
+        begins like the word, unless the word is very short. Digits are never changed.
         """
         lemma = apply(script, form)
         if _digits(lemma) != _digits(form):
             return form or NO_LEMMA
+        edit = None if script.startswith(_WHOLE) else _read(script)
+        if edit is not None and not edit.back:
+            return lemma
         if not self._lemmas:
             self._index()
         of_tag = self._lemmas.get(tag, frozenset())
         if lemma in of_tag:
             return lemma
-        edit = None if script.startswith(_WHOLE) else _read(script)
         if edit is None:
             may_be = len(form) <= _REPLACED or form[0].lower() == lemma[0].lower()
             return lemma if may_be and tag != _PROPER else form
-        if not edit.back:
-            return lemma
         changes = self._changes(tag, form.lower())
         least = _USUAL * changes.total()
         usual = [

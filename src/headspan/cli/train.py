@@ -222,11 +222,7 @@ def _say_what_comes(trainer: Trainer) -> None:
         f"{len(trainer.parser.vocabularies.relations)} relations"
     )
     lines.append(f"segmenter: {'trained first' if trainer.config.data.segment else 'none'}")
-    steps, epochs = trainer.steps(0), t.epochs
-    lines.append(
-        f"about {steps:,} step{'' if steps == 1 else 's'} per epoch, "
-        f"{epochs} epoch{'' if epochs == 1 else 's'}"
-    )
+    lines.append(f"steps per epoch: about {trainer.steps(0):,}; epochs: {t.epochs}")
     seconds, memory = estimate(trainer)
     left = max(t.epochs - trainer.state.epoch, 0)
     lines.append(

@@ -445,11 +445,13 @@ class Parser:
         try:
             output = self.network.parse(inputs, decoding)
         except NoTreeError as error:
+            if len(batch) == 1 and constraints[0] is not None:
+                words = shown(" ".join(sentences[0].forms))
+                raise NoTreeError(f"no tree of {words} satisfies its constraints") from error
             if len(batch) > 1:
                 for one in batch:
                     deque(self._parse([one], options), maxlen=0)  # raises for the one to blame
-            words = shown(" ".join(sentences[0].forms))
-            raise NoTreeError(f"no tree of {words} satisfies its constraints") from error
+            raise
         for b, (sentence, constraint) in enumerate(batch):
             tagged = self._tagged(sentence, output, b, retag=options.retag)
             yield self._result(tagged, output, b, as_it_is=constraint is not None)

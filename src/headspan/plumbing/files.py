@@ -32,7 +32,7 @@ UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError)
 
 
 def not_text(start: bytes) -> str | None:
-    """Why a file that begins with these bytes is no text; None if it may be.
+    """Why a file that begins with these bytes is not text; None if it may be.
 
     A text has few NULs, or none.
     """
